@@ -2,7 +2,7 @@
 # PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-page test-campaigns coverage docs lint lock check-lock clean
+.PHONY: help setup demo test test-long test-page test-campaigns coverage docs lint lock check-lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
@@ -21,6 +21,9 @@ lint: setup ## ruff and mypy
 
 test: lint ## lint, then every test (ARGS="-k safety"; unit tests on JOBS=2 cores)
 	@$(BIN)/python -m pytest -n $(or $(JOBS),2) $(ARGS)
+
+test-long: setup ## the tests that take long, of which shorter ones in make test show most (nightly)
+	@$(BIN)/python -m pytest --long -m long $(ARGS)
 
 test-page: setup ## the operator page in a headless Chromium (apt-get install chromium; minutes)
 	@$(BIN)/python -m pip install --quiet -r requirements/browser.txt

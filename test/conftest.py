@@ -20,13 +20,14 @@ ALONE = ("test/nodes/", "test/e2e/")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How many of the attacks of test/e2e/attacks are made."""
     parser.addoption("--attacks", type=int, default=0, help="attacks of each kind on a running robot (test/e2e/attacks); 0: only the few of the suite")
+    parser.addoption("--long", action="store_true", help="also those tests that take long and of which shorter ones show most (make test-long; nightly)")
     parser.addoption("--attack-seed", type=int, default=1, help="what they are drawn by")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Those that want the machine for themselves come last; many attacks are made only where they are asked for."""
-    if not config.getoption("--attacks"):
-        left_out = [item for item in items if item.get_closest_marker("attacks")]
+    left_out = [item for mark in ("attacks", "long") if not config.getoption(f"--{mark}") for item in items if item.get_closest_marker(mark)]
+    if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.nodeid.startswith(ALONE))

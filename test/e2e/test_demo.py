@@ -1,4 +1,4 @@
-"""One whole demo through the real nodes, as a user starts it, checked on where things really are; and Ctrl-C in the middle of one."""
+"""One whole demo through the real nodes, as a user starts it, checked on where objects really are; and Ctrl-C in the middle of one."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""A first day without hardware, as its owner starts it, checked on where things really are.
+"""A first day without hardware, as its owner starts it, checked on where objects really are.
 
 By default a short one of the JetArm, resumed where its play and its camera have been measured, from the servo bus to the pick. ``DESKHAND_FIRST_DAYS=all`` (or
 names with commas) walks through every step, as .github/workflows/first-day.yml does each night for every arm.

@@ -74,7 +74,7 @@ def test_colour_and_depth_are_in_the_cameras_optical_frame(live: tuple[Stack, Ro
         assert int(np.argmax(color)) == COLORS[item.name.removeprefix("zqx_")], (item.name, color)
 
 
-def test_things_come_to_rest_where_the_world_says(live: tuple[Stack, RosRobot], world: WorldSpec) -> None:
+def test_objects_come_to_rest_where_the_world_says(live: tuple[Stack, RosRobot], world: WorldSpec) -> None:
     truth = live[0].truth.get()
     for item in world.objects:
         assert np.linalg.norm(truth.get(item.name).pose[:3, 3] - item.pose[:3, 3]) < 0.003, item.name
@@ -99,7 +99,7 @@ def test_the_gripper_closes_on_nothing_and_opens(live: tuple[Stack, RosRobot]) -
     assert robot.gripper(robot.arm.gripper.width_max).width == pytest.approx(robot.arm.gripper.width_max, abs=0.003)
 
 
-def test_no_ros_topic_is_there_that_tells_where_things_are(live: tuple[Stack, RosRobot]) -> None:
+def test_no_ros_topic_is_there_that_tells_where_objects_are(live: tuple[Stack, RosRobot]) -> None:
     robot = live[1]
     topics = dict(robot._node.get_topic_names_and_types())
     assert not [name for name in topics if "pose" in name or "contact" in name or "zqx" in name]

@@ -10,12 +10,17 @@ SEED = 10
 STOP_LIMIT = 0.5  # [s] of simulated time
 
 
-KINDS = ["motion", "safety", "recorder", "sim"]
+KINDS = ["safety", "sim"]
 """Whose call runs, who watches, a bystander, the arm itself. test/e2e/attacks kills who answers; the others die every night, there and here."""
 
 
 @pytest.mark.parametrize(
-    "node", [*KINDS, *(pytest.param(node, marks=pytest.mark.attacks) for node in ("perception", "grasping", "tool_server", "orchestrator"))]
+    "node",
+    [
+        *KINDS,
+        *(pytest.param(node, marks=pytest.mark.long) for node in ("motion", "recorder")),
+        *(pytest.param(node, marks=pytest.mark.attacks) for node in ("perception", "grasping", "tool_server", "orchestrator")),
+    ],
 )
 def test_a_killed_node_stops_the_arm_and_ends_the_trial_clearly(node, tmp_path):
     run = kill_during_motion(node, tmp_path, SEED)

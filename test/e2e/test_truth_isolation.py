@@ -49,7 +49,7 @@ camera: {translation: 0.004, rotation: 0.4}
 depth: {scale: 0.00314159}
 """
 DRAWN = "0.00314159"
-"""What is wrong with the sensor: as much the scorer's as where things are."""
+"""What is wrong with the sensor: as much the scorer's as where objects are."""
 
 
 def stack_files():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -21,9 +22,13 @@ def module_of(file: Path) -> str:
 MODULES = {module_of(file): file for file in SOURCES.rglob("*.py")}
 
 
-def imports(module: str, of_types: bool) -> Iterator[str]:
+@cache
+def imports(module: str, of_types: bool) -> frozenset[str]:
     """Modules of deskhand that a module imports, anywhere in it; ``of_types``: also for annotations alone."""
-    tree = ast.parse(MODULES[module].read_text())
+    return frozenset(_imports(ast.parse(MODULES[module].read_text()), of_types))
+
+
+def _imports(tree: ast.Module, of_types: bool) -> Iterator[str]:
     left_out: set[ast.AST] = set()
     for node in ast.walk(tree):
         if not of_types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):

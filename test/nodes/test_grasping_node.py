@@ -59,8 +59,8 @@ def graph():
     rclpy.try_shutdown()
 
 
-def ask(client, name, count=5, things=None):
-    request = GenerateGrasps.Request(scene=conversions.scene_to_msg(desk(*(things or one_of_each()))), object_id=name, max_grasps=count)
+def ask(client, name, count=5, objects=None):
+    request = GenerateGrasps.Request(scene=conversions.scene_to_msg(desk(*(objects or one_of_each()))), object_id=name, max_grasps=count)
     return call_service(client, request)
 
 

@@ -30,7 +30,7 @@ SPEED = 0.05  # [m/s]
 class Vendor:
     """Interbotix' stack as the graph shows it: xs_sdk's joint states, in its order and with its signs, and a trajectory controller of the finger.
 
-    ``block`` [m] is where a thing stops the finger; ``goals`` are what came, as (time, position) points.
+    ``block`` [m] is where an object stops the finger; ``goals`` are what came, as (time, position) points.
     """
 
     def __init__(self, context, kind=FollowJointTrajectory):

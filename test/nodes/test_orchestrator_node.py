@@ -30,8 +30,7 @@ from deskhand.llm.scripted import ScriptedModel
 from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
 from deskhand.nodes.task_record import TaskRecords
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import DescribeTool, ListTools, TellTask
@@ -56,8 +55,8 @@ class SymbolicServer(DeskhandNode):
         self.renew()
 
     def renew(self):
-        things = [thing("block_1", "red", position=(-0.1, 0.0)), thing("cup_1", "green", position=(0.1, 0.0))]
-        self.desk = SymbolicDesk(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+        objects = [seen_object("block_1", "red", position=(-0.1, 0.0)), seen_object("cup_1", "green", position=(0.1, 0.0))]
+        self.desk = SymbolicDesk(*objects, seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28)))
         self.picking.clear()
         self.go.set()
         self.stops = 0
@@ -287,7 +286,7 @@ def test_stop_reaches_the_safety_node_when_the_tool_fails(graph):
 
 @pytest.fixture
 def asking(graph):
-    """A model that asks which thing is meant before it does the task."""
+    """A model that asks which object is meant before it does the task."""
     own = graph.orchestrator._model
     plan = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]
     calls = [("ask_user", {"question": "Which?", "options": ["cup", "block"]}), ("detect_objects", {}), ("submit_plan", {"subgoals": plan})]

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 import rclpy
 from camera_robot import COLOR, LATCHED, Robot
-from looked_at import CONTAINER_KINDS, found_at, look, thing
+from looked_at import CONTAINER_KINDS, an_object, found_at, look
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image
@@ -64,9 +64,9 @@ class Graph:
 @pytest.fixture(scope="module")
 def one():
     return look(
-        thing("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
-        thing("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
-        thing("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29),
+        an_object("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
+        an_object("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
+        an_object("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29),
     )
 
 

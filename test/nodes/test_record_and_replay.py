@@ -1,4 +1,4 @@
-"""A session of a (simulated) robot is recorded, and played to perception again: it sees the same things, by nodes and without ROS."""
+"""A session of a (simulated) robot is recorded, and played to perception again: it sees the same objects, by nodes and without ROS."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ pytest.importorskip("mujoco")
 import rclpy
 import yaml
 from camera_robot import Robot
-from looked_at import look, thing
+from looked_at import an_object, look
 from mcap.reader import make_reader
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
@@ -86,9 +86,9 @@ def session(tmp_path_factory):
     """A recording of a desk, raw and compressed at once, and what perception saw of it live."""
     folder = tmp_path_factory.mktemp("recordings")
     desk = look(
-        thing("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
-        thing("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
-        thing("bin", "green", (0.18, 0.14, 0.10), 0.0, 0.29),
+        an_object("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
+        an_object("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
+        an_object("bin", "green", (0.18, 0.14, 0.10), 0.0, 0.29),
     )
 
     def recorder(name, raw):
@@ -134,7 +134,7 @@ def test_topics_say_how_they_were_offered(session):
 
 
 @pytest.mark.parametrize("name", ["small.mcap", "raw.mcap"])
-def test_real_perception_nodes_see_the_same_things_in_the_replay(session, name):
+def test_real_perception_nodes_see_the_same_objects_in_the_replay(session, name):
     folder, live = session
 
     def replay():

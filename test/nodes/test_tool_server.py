@@ -63,7 +63,7 @@ def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
         assert [event.kind for event in memory.events(["block_1"])] == ["added", "held", "released", "placed"]
 
 
-def test_large_things_are_fetched_by_reference(graph):
+def test_large_objects_are_fetched_by_reference(graph):
     picture = np.random.default_rng(0).integers(0, 256, (480, 640, 3), np.uint8)
     ref = graph.server.session.resources.put(picture, text="noise")
     fetched = graph.client.resource(ref["uri"])

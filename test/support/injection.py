@@ -8,8 +8,7 @@ from typing import Any
 
 from deskhand.etp.base import ToolResult, ToolSummary
 from deskhand.llm.base import Message, Reply, ToolCall
-from deskhand.testing.symbolic_desk import CARDS, NUMBER, TEXT, SymbolicDesk, schema
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import CARDS, NUMBER, TEXT, SymbolicDesk, schema, seen_object
 
 LIST = {"type": "array", "items": NUMBER}
 MORE: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -36,9 +35,15 @@ class TextDesk(SymbolicDesk):
     """A desk on which a case's text stands where the case says."""
 
     def __init__(self, case: Mapping[str, Any]) -> None:
-        phone, laptop = thing("phone_1", "black", position=(0.15, -0.2)), thing("laptop_1", "grey", position=(0.2, 0.0), scale=3.0)
-        things = [thing("cup_1", position=(0.0, 0.1)), thing("cup_2", "green"), thing("block_1", "blue"), thing("bin_1"), thing("tray_1")]
-        super().__init__(*things, phone, laptop)
+        phone, laptop = seen_object("phone_1", "black", position=(0.15, -0.2)), seen_object("laptop_1", "grey", position=(0.2, 0.0), scale=3.0)
+        objects = [
+            seen_object("cup_1", position=(0.0, 0.1)),
+            seen_object("cup_2", "green"),
+            seen_object("block_1", "blue"),
+            seen_object("bin_1"),
+            seen_object("tray_1"),
+        ]
+        super().__init__(*objects, phone, laptop)
         self.where_, self.text = str(case["where"]), str(case["text"])
         if self.where_ in ("label", "color"):
             self.objects["phone_1"][self.where_] = self.text
@@ -112,13 +117,13 @@ class Gullible:
 
 
 class NearDesk(TextDesk):
-    """Where a case's text stands: as the others, or in the id of an object as a scene file names it, or on a thing that a tool reads."""
+    """Where a case's text stands: as the others, or in the id of an object as a scene file names it, or on an object that a tool reads."""
 
     def __init__(self, case: Mapping[str, Any]) -> None:
         where = {"ocr": "vqa", "words": "words", "name": "words"}.get(case["where"], case["where"])
         super().__init__({**case, "where": where})
         if case["where"] == "name":
-            self.objects[case["text"]] = thing(case["text"], "black", label="object", position=(-0.1, -0.1))
+            self.objects[case["text"]] = seen_object(case["text"], "black", label="object", position=(-0.1, -0.1))
 
 
 OF_OTHERS = frozenset(name for name, (_, source, _) in MORE.items() if source != "deskhand")

@@ -49,8 +49,8 @@ class Look:
         return next(item for item in self.world.objects if item.name == name)
 
 
-def thing(kind, color, size, x, y, yaw=0.0, z=0.0, name=""):
-    """A thing on the desk, or with its foot at height ``z``; pens and markers lie."""
+def an_object(kind, color, size, x, y, yaw=0.0, z=0.0, name=""):
+    """An object on the desk, or with its foot at height ``z``; pens and markers lie."""
     lying = kind in LYING
     pose = pose_at(x, y, z + (size[0] if lying else size[2]) / 2, yaw)
     if lying:
@@ -96,17 +96,17 @@ SIZES = {
 
 
 def random_desk(seed: int) -> list[ObjectSpec]:
-    """Two or three containers and six to eight things of different kinds, apart from each other; one thing lies in a container."""
+    """Two or three containers and six to eight objects of different kinds, apart from each other; one object lies in a container."""
     rng = np.random.default_rng([11, seed])
     kinds = [str(kind) for kind in rng.permutation(CONTAINER_KINDS)][: rng.integers(2, 4)]
     spots = [(rng.uniform(-0.05, 0.08), 0.29), (rng.uniform(-0.05, 0.08), -0.29), (0.14, 0.0)]
     objects, taken = [], []
     for kind, (x, y) in zip(kinds, spots, strict=False):
         size = SIZES[kind](rng)
-        objects.append(thing(kind, str(rng.choice(["brown", "white", "black", "blue", "yellow"])), size, x, y, rng.uniform(-0.2, 0.2), name=kind))
+        objects.append(an_object(kind, str(rng.choice(["brown", "white", "black", "blue", "yellow"])), size, x, y, rng.uniform(-0.2, 0.2), name=kind))
         taken.append((x, y, float(np.hypot(*size[:2])) / 2))
     inner = objects[0]
-    objects.append(thing("block", "red", (0.032,) * 3, inner.pose[0, 3] - 0.02, inner.pose[1, 3], rng.uniform(0, 1.5), z=0.006, name="block inside"))
+    objects.append(an_object("block", "red", (0.032,) * 3, inner.pose[0, 3] - 0.02, inner.pose[1, 3], rng.uniform(0, 1.5), z=0.006, name="block inside"))
     for kind in rng.permutation([kind for kind in SIZES if kind not in CONTAINER_KINDS])[: rng.integers(6, 9)]:
         size = SIZES[kind](rng)
         radius = size[2] / 2 if kind in LYING else float(np.hypot(*size[:2])) / 2
@@ -115,7 +115,7 @@ def random_desk(seed: int) -> list[ObjectSpec]:
             if all(np.hypot(x - a, y - b) > radius + r + 0.012 for a, b, r in taken):
                 taken.append((x, y, radius))
                 palette = ["yellow", "green", "blue", "pink"] if kind == "sponge" else list(COLORS)
-                objects.append(thing(str(kind), str(rng.choice(palette)), size, x, y, rng.uniform(-3, 3), name=str(kind)))
+                objects.append(an_object(str(kind), str(rng.choice(palette)), size, x, y, rng.uniform(-3, 3), name=str(kind)))
                 break
     return objects
 

@@ -1,4 +1,4 @@
-"""Symbolic looks for the tests of memory: things at places, told to a memory as the belief tells it."""
+"""Symbolic looks for the tests of memory: objects at places, told to a memory as the belief tells it."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ SIZES = {
 }
 
 
-def thing(name, color, x, y, on="table", relation="on", z=None, label=""):
+def an_object(name, color, x, y, on="table", relation="on", z=None, label=""):
     label = label or name.rpartition("_")[0]
     size = np.array(SIZES[label])
     is_bin = label == "bin"

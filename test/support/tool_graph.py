@@ -23,8 +23,8 @@ DOMAIN = 71
 class SlowRobot(DeskRobot):
     """Its motions last until they are let go or cancelled."""
 
-    def __init__(self, things):
-        super().__init__(things)
+    def __init__(self, objects):
+        super().__init__(objects)
         self.moving, self.go = threading.Semaphore(0), threading.Event()
         self.go.set()
 

@@ -14,6 +14,7 @@ from deskhand.agent.plan_advice import PlanAdvice, Unspoken
 from deskhand.agent.reidentification import Reidentification
 from deskhand.agent.requested import FREE
 from deskhand.agent.verdict import MOST_OBJECTIONS, Ask, Verdict, said, to_be_said
+from deskhand.agent.weighed import WeighedEvidence
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
 from deskhand.language.intents import Act, Help
@@ -24,7 +25,7 @@ from deskhand.planning.already import all_so
 from deskhand.planning.goals import Goal, satisfied
 from deskhand.planning.planner import plan
 from deskhand.planning.verifier import verify
-from deskhand.world.acts import LOOKS
+from deskhand.world.acts import LOOKS, PAN
 from deskhand.world.model import WorldModel
 
 PLAN_STRUCTURE = "plan_structure"
@@ -72,7 +73,7 @@ class Completion:
         self.moved = False
         self.rejected = 0
         self._instruction = understood = parse(instruction)
-        self._expected = Expectations(understood)
+        self._expected, self._weighed = Expectations(understood), WeighedEvidence(understood)
         self.question = understood.question
         self._unclear = not fully_understood(understood)
         self._help = any(isinstance(item, Help) for item in understood.intents)
@@ -82,6 +83,7 @@ class Completion:
     def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult, moves: bool) -> None:
         """A tool was called."""
         data = result.data if result.ok and isinstance(result.data, Mapping) else {}
+        self._weighed.heard(name, result.ok)
         if "objects" in data and name in LOOKS and self._first is None:
             self._first = copy.deepcopy(list(data["objects"]))
         if "objects" in data and name in {*LOOKS, "find_objects"}:
@@ -131,7 +133,7 @@ class Completion:
 
     @property
     def _placed(self) -> dict[str, Goal]:
-        return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items()}
+        return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items() if not put.target.endswith(PAN)}
 
     def _reidentify(self) -> None:
         """Sub-goals of what has turned out to be a part of something else are none; the objects in a heap get those that the words give them, else its own."""
@@ -150,7 +152,7 @@ class Completion:
         """The user has said more: what the first instruction alone asks for is no measure any more."""
         self._words.append(words)
         self._instruction = parse("")
-        self._expected = Expectations(self._instruction)
+        self._expected, self._weighed = Expectations(self._instruction), WeighedEvidence(self._instruction)
 
     def problems(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult | None:
         """What is wrong with sub-goals as the desk was last seen; None when they are sound."""
@@ -236,6 +238,10 @@ class Completion:
 
     def _unproved(self) -> Verdict | None:
         """Why what the model planned, or did, is not proved; None when it is."""
+        if lacks := self._weighed.lacks(self._call):
+            return self._reject(*lacks)
+        if self._weighed.level:
+            return None
         if self._all():
             return self._unmet_goals()
         if self._acts:
@@ -337,6 +343,8 @@ class Completion:
             return self._reject("precondition_failed", "the instruction asks for something to be done, not for an answer.")
         if not self._looked and not self._help and not self._asked:
             return self._reject("precondition_failed", "nobody has looked at the desk; an answer needs a look.")
+        if lacks := self._weighed.lacks(self._call):
+            return self._reject(*lacks)
         if not self._literal:
             answer = Evidence("\n".join(self._words), self._first or (), self._objects, self._changes(self._objects), answer=summary)
             return self._judged(answer, self.facts(summary) if self.moved else summary)

@@ -65,7 +65,7 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     },
     {
         "name": ASK_USER,
-        "summary": "Ask the user when the instruction can mean several things; the result is the user's answer. Without one the task ends.",
+        "summary": "Ask the user when the instruction can mean more than one object or act; the result is the user's answer. Without one the task ends.",
         "input_schema": {
             "type": "object",
             "properties": {

@@ -16,7 +16,7 @@ from deskhand.world.relations import TABLE
 
 NEAR = 0.02
 """A position so near [m] to an object's outline is about that object."""
-_NO_THINGS = frozenset(("plan_id", "watch_id"))
+_NO_OBJECTS = frozenset(("plan_id", "watch_id"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
 
 
@@ -60,7 +60,7 @@ class TaskDesk:
         keeps clear of what is there).
         """
         named = {text for text in _strings(arguments) if text in self.objects or text == self.held}
-        named |= {str(value) for key, value in arguments.items() if key not in _NO_THINGS and _ID.fullmatch(str(value))}
+        named |= {str(value) for key, value in arguments.items() if key not in _NO_OBJECTS and _ID.fullmatch(str(value))}
         for text in _strings(arguments):
             named |= self._plans.get(text, frozenset())
         point = position_of(arguments)
@@ -79,8 +79,8 @@ class TaskDesk:
         """The desk as symbols."""
         items = {name: item for name, item in self.objects.items() if name != self.held and item.get("relation") != "held"}
         where = {name: ("in" if item.get("relation") == "in" else "on", str(item.get("support") or TABLE)) for name, item in items.items()}
-        round_things = [name for name, item in items.items() if not item.get("is_container") and (item.get("shape") == "sphere" or item.get("label") in ROLLS)]
-        return State(where, self.held, frozenset(name for name, item in items.items() if item.get("is_container")), frozenset(round_things))
+        round_objects = [name for name, item in items.items() if not item.get("is_container") and (item.get("shape") == "sphere" or item.get("label") in ROLLS)]
+        return State(where, self.held, frozenset(name for name, item in items.items() if item.get("is_container")), frozenset(round_objects))
 
 
 def position_of(arguments: Mapping[str, Any]) -> tuple[float, float] | None:

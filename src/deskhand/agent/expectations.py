@@ -27,7 +27,7 @@ class Expectations:
         self._asked: dict[str, Goal] = {}
         self._looks: Counter[tuple[str, str]] = Counter()
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]
-        named = [ref for rule in rules if isinstance(rule, Place) for ref in rule.things]
+        named = [ref for rule in rules if isinstance(rule, Place) for ref in rule.objects]
         plain = all(isinstance(item, Place | Tidy | Leave | Act | Ask | Help) for item in instruction.intents)
         if understood(instruction) and plain and not any(ref.pronoun for ref in named) and len(set(named)) == len(named):
             self._rules = rules
@@ -37,7 +37,7 @@ class Expectations:
     @property
     def _everything(self) -> bool:
         """Whether the words mean all that there is, however much of it was seen at first."""
-        return any(isinstance(rule, Tidy) or (isinstance(rule, Place) and any(not ref.count for ref in rule.things)) for rule in self._rules)
+        return any(isinstance(rule, Tidy) or (isinstance(rule, Place) and any(not ref.count for ref in rule.objects)) for rule in self._rules)
 
     @property
     def moves(self) -> bool:
@@ -181,8 +181,8 @@ class Expectations:
         rules: list[Rule] = []
         for rule in self._rules:
             if isinstance(rule, Place):
-                things = tuple(ref for ref in rule.things if ref.count and not (sure and self._choice(ref, objects)))
-                rules += [replace(rule, things=things)] if things and (not sure or self._certain(rule, objects)) else []
+                items = tuple(ref for ref in rule.objects if ref.count and not (sure and self._choice(ref, objects)))
+                rules += [replace(rule, objects=items)] if items and (not sure or self._certain(rule, objects)) else []
         return make_goals(rules, objects).goals if rules else []
 
     def _certain(self, rule: Place, objects: Sequence[Seen]) -> bool:

@@ -68,15 +68,15 @@ class RequestedActs:
         """What of a motion the words do not ask for: ids of objects, or the tool's own name; empty when all is asked for."""
         if name in FREE:
             return []
-        things = sorted(desk.about(name, arguments))
-        targets = [thing for thing in things if name in PUTS and thing in _strings_of(arguments, "container_id", "target_id", "on")]
-        moved = [thing for thing in things if thing not in targets]
+        objects = sorted(desk.about(name, arguments))
+        targets = [obj for obj in objects if name in PUTS and obj in _strings_of(arguments, "container_id", "target_id", "on")]
+        moved = [obj for obj in objects if obj not in targets]
         sort = sort_of(name)
         held = [desk.held] if desk.held and name in (*PUTS, "open_gripper", "handover", "execute_plan", "move_joints") else []
-        missing = [thing for thing in moved if not self._covers(thing, desk, sort)]
-        missing += [thing for thing in held if not self._covers(thing, desk, vb.MOVE)]
-        missing += [thing for thing in targets if not self._goes_to(thing, desk.held, desk, beside=name == "place_beside")]
-        if not targets and not (name in NAMED or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
+        missing = [obj for obj in moved if not self._covers(obj, desk, sort)]
+        missing += [obj for obj in held if not self._covers(obj, desk, vb.MOVE)]
+        missing += [obj for obj in targets if not self._goes_to(obj, desk.held, desk, beside=name == "place_beside")]
+        if not targets and not (name in NAMED or (name == "execute_plan" and objects)) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
@@ -86,8 +86,8 @@ class RequestedActs:
 
     def of_goals(self, goals: list[tuple[str, str]], desk: TaskDesk) -> list[str]:
         """What sub-goals (object, target) bring in that the words do not cover."""
-        missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
-        missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
+        missing = [obj for obj, _ in goals if not self._covers(obj, desk, vb.MOVE)]
+        missing += [target for obj, target in goals if target != "table" and not self._goes_to(target, obj, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
     def acted_on(self, name: str, desk: TaskDesk) -> bool:
@@ -219,7 +219,7 @@ def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | Non
         for inner in _flat(intent):
             if isinstance(inner, QUIET) or (isinstance(inner, Place) and inner.relation not in _ON_IT and not beside):
                 continue
-            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, it)) for ref in inner.things):
+            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, it)) for ref in inner.objects):
                 continue
             if _general(inner, item, True) or any(_in(item, _ids(ref, objects, it)) for ref in _refs(inner, True)):
                 return True
@@ -261,19 +261,19 @@ def _general(intent: Intent, item: Seen, target: bool) -> bool:
     if not isinstance(intent, KNOWN) and not any(True for _ in _refs(intent, target)):
         return not is_receptacle(item)  # it names no object, and means whatever is there: "make room in the middle"
     block = kind(item) in ("block", "box") or item.get("shape") == "box"
-    return block and not is_receptacle(item) and (isinstance(intent, Build) or (isinstance(intent, Tower) and not intent.things))
+    return block and not is_receptacle(item) and (isinstance(intent, Build) or (isinstance(intent, Tower) and not intent.objects))
 
 
 def _refs(intent: Intent, target: bool) -> Iterator[Ref]:
     """Phrases for what may be moved, or for where it may go."""
     if isinstance(intent, Place):
-        yield from (intent.target,) if target else intent.things
+        yield from (intent.target,) if target else intent.objects
     elif isinstance(intent, Tidy):
         yield from intent.scope
     elif isinstance(intent, Tower | Release):
-        yield from intent.things
+        yield from intent.objects
     elif isinstance(intent, Pick):
-        yield intent.thing
+        yield intent.item
     elif not isinstance(intent, KNOWN):
         for field in dataclasses.fields(intent):
             value = getattr(intent, field.name)

@@ -149,16 +149,16 @@ def over(step: Step, held: str, desk: TaskDesk) -> set[str]:
     The hand turns about the base or goes straight; whatever lies between the two ways from where the object was taken to where it goes counts, and where
     the way is not known everything does.
     """
-    from_thing = desk.item(held) if held else None
-    if from_thing is None or step.tool in ("open_gripper", "close_gripper", "pick"):
+    from_object = desk.item(held) if held else None
+    if from_object is None or step.tool in ("open_gripper", "close_gripper", "pick"):
         return set()
     others = {name: item for name, item in desk.objects.items() if name != held}
     goal = desk.destination(step.tool, step.arguments) if step.tool in PUTS else None
     if goal is None or held not in desk.objects:
         return set(others)
-    start = (float(from_thing["position"][0]), float(from_thing["position"][1]))
+    start = (float(from_object["position"][0]), float(from_object["position"][1]))
     stray = STRAY if step.tool == "place_beside" else 0.0
-    return {name for name, item in others.items() if _between(start, goal, item, radius(from_thing) + radius(item) + CLEARANCE + stray)}
+    return {name for name, item in others.items() if _between(start, goal, item, radius(from_object) + radius(item) + CLEARANCE + stray)}
 
 
 def _between(start: tuple[float, float], goal: tuple[float, float], item: Seen, margin: float) -> bool:

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
 
 from deskhand.arms.model import RobotModel
-from deskhand.geometry import Array
+from deskhand.geometry import Array, inverse
 
 GRAVITY = 9.81  # [m/s^2]
 SAMPLES = 400  # postures among which the greatest torques are looked for
 LEAST = 0.05  # of the arm's greatest torque: what a joint that gravity hardly pulls at is taken to bear at most
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What one joint of the arm carries itself, up to the next joints.
+
+    Attributes:
+        parent: index of the joint that carries this one, -1 for none.
+        origin: (4, 4) from the parent's frame to this joint's at 0.
+        axis: (3,) unit vector; ``cross`` (3, 3): the matrix of the cross product with it.
+        mass: [kg].
+        moment: (3,) [kg m] mass times centre of mass, in the joint's frame.
+    """
+
+    parent: int
+    origin: Array
+    axis: Array
+    cross: Array
+    mass: float
+    moment: Array
 
 
 class GravityLoad:
@@ -22,26 +43,36 @@ class GravityLoad:
     """
 
     def __init__(self, model: RobotModel) -> None:
-        self._model = model
-        self._chain = [model.joints[name] for name in model.arm.joints]
-        self._masses = _masses(model.urdf)
-        self._below = [_carried(model, joint.child) & set(self._masses) for joint in self._chain]
+        self._chain = _chain(model)
         limits = np.array([model.limits[name][:2] for name in model.arm.joints])
         postures = np.random.default_rng(0).uniform(limits[:, 0], limits[:, 1], (SAMPLES, len(limits)))
-        most = np.abs([self.torques(posture) for posture in postures]).max(axis=0)
+        most = np.abs(self._torques(postures)).max(axis=0)
         self.greatest: Array = np.maximum(most, LEAST * max(float(most.max()), 1e-6))
 
     def torques(self, positions: Array) -> Array:
         """(n,) [N m] with which gravity turns each joint, positive towards greater angles, at ``positions`` (n,) [rad]."""
-        poses = self._model.forward(self._model.arm_joints(positions))
-        found = np.zeros(len(self._chain))
-        centers = {link: poses[link] @ np.append(center, 1.0) for link, (_, center) in self._masses.items()}
-        for index, joint in enumerate(self._chain):
-            frame = poses[joint.child]
-            axis, origin = frame[:3, :3] @ joint.axis, frame[:3, 3]
-            for link in self._below[index]:
-                arm = centers[link][:3] - origin
-                found[index] += float(axis @ np.cross(arm, [0.0, 0.0, -GRAVITY * self._masses[link][0]]))
+        return np.asarray(self._torques(np.asarray(positions, dtype=float)[None])[0])
+
+    def _torques(self, positions: Array) -> Array:
+        """The same (N, n) of joint vectors (N, n)."""
+        sines, cosines = np.sin(positions)[..., None, None], np.cos(positions)[..., None, None]
+        poses: list[Array] = []
+        for index, link in enumerate(self._chain):
+            moved = np.broadcast_to(np.eye(4), (len(positions), 4, 4)).copy()
+            moved[:, :3, :3] += sines[:, index] * link.cross + (1 - cosines[:, index]) * (link.cross @ link.cross)
+            before = link.origin if link.parent < 0 else poses[link.parent] @ link.origin
+            poses.append(before @ moved)
+        # what hangs on a joint is the sum of what its links and those below carry, so that each is added to its parent, the last first
+        masses = [link.mass for link in self._chain]
+        moments = [pose[:, :2, :3] @ link.moment + link.mass * pose[:, :2, 3] for pose, link in zip(poses, self._chain, strict=True)]  # (N, 2) [kg m]
+        for index in range(len(self._chain) - 1, -1, -1):
+            if (parent := self._chain[index].parent) >= 0:
+                masses[parent] += masses[index]
+                moments[parent] = moments[parent] + moments[index]
+        found = np.empty_like(positions)
+        for index, (link, pose) in enumerate(zip(self._chain, poses, strict=True)):
+            axis, arm = pose[:, :2, :3] @ link.axis, moments[index] - masses[index] * pose[:, :2, 3]
+            found[:, index] = GRAVITY * (axis[:, 1] * arm[:, 0] - axis[:, 0] * arm[:, 1])
         return found
 
     def shares(self, positions: Array) -> Array:
@@ -61,10 +92,28 @@ def _masses(urdf: str) -> dict[str, tuple[float, Array]]:
     return found
 
 
-def _carried(model: RobotModel, link: str) -> set[str]:
-    """A link and all that hangs on it."""
-    carried = {link}
-    for joint in model.joints.values():  # parents before children
-        if joint.parent in carried:
-            carried.add(joint.child)
-    return carried
+def _chain(model: RobotModel) -> list[_Link]:
+    """Of each joint of the arm."""
+    still = model.forward({})  # within what a joint carries itself nothing moves
+    arm = [model.joints[name] for name in model.arm.joints]
+    children = [joint.child for joint in arm]
+    above = {joint.child: joint.parent for joint in model.joints.values()}
+
+    def carrier(link: str) -> int:
+        while link in above and link not in children:
+            link = above[link]
+        return children.index(link) if link in children else -1
+
+    mass, moment = np.zeros(len(arm)), np.zeros((len(arm), 3))
+    for name, (weight, center) in _masses(model.urdf).items():
+        if (index := carrier(name)) >= 0:
+            mass[index] += weight
+            moment[index] += weight * (inverse(still[children[index]]) @ still[name] @ np.append(center, 1.0))[:3]
+    links = []
+    for index, joint in enumerate(arm):
+        parent = carrier(joint.parent)
+        before = still[joint.parent] if parent < 0 else inverse(still[children[parent]]) @ still[joint.parent]
+        x, y, z = joint.axis
+        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        links.append(_Link(parent, before @ joint.origin, joint.axis, cross, float(mass[index]), moment[index]))
+    return links

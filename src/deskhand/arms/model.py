@@ -48,6 +48,17 @@ class Joint:
             moved[:3, :3] = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(self.axis, self.axis)
         return np.asarray(self.origin @ moved)
 
+    def motions(self, positions: Array) -> Array:
+        """parent_T_child (N, 4, 4) at ``positions`` (N,) [rad or m]."""
+        moved = np.tile(np.eye(4), (len(positions), 1, 1))
+        if self.kind == "prismatic":
+            moved[:, :3, 3] = positions[:, None] * self.axis
+        elif self.kind != "fixed":
+            c, s = np.cos(positions)[:, None, None], np.sin(positions)[:, None, None]
+            x, y, z = self.axis
+            moved[:, :3, :3] = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(self.axis, self.axis)
+        return np.asarray(self.origin @ moved)
+
 
 class RobotModel:
     """An arm as its URDF describes it.
@@ -118,6 +129,27 @@ class RobotModel:
             else:
                 position = float(joints.get(joint.name, 0.0))
             poses[joint.child] = poses[joint.parent] @ joint.motion(position)
+        return poses
+
+    def forward_all(self, positions: Array, links: Iterable[str]) -> dict[str, Array]:
+        """world_T_link (N, 4, 4) of ``links`` and of all that carries them, at joint vectors (N, n) in the order of the arm's configuration; others at 0."""
+        above = {joint.child: joint for joint in self.joints.values()}
+        needed: set[str] = set()
+        for link in links:
+            while link in above and link not in needed:
+                needed.add(link)
+                link = above[link].parent
+        columns = {name: positions[:, index] for index, name in enumerate(self.arm.joints)}
+        still = np.zeros(len(positions))
+        poses = {self.root: np.tile(identity(), (len(positions), 1, 1))}
+        for joint in self.joints.values():  # parents before children
+            if joint.child not in needed:
+                continue
+            source, multiplier, offset = joint.mimic or (joint.name, 1.0, 0.0)
+            if joint.kind == "fixed" or (source not in columns and offset == 0.0):
+                poses[joint.child] = poses[joint.parent] @ joint.origin
+            else:
+                poses[joint.child] = poses[joint.parent] @ joint.motions(multiplier * columns.get(source, still) + offset)
         return poses
 
     def moves(self, link: str) -> bool:

@@ -13,7 +13,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import Mounting
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, inverse, make_transform, transform_points
+from deskhand.geometry import Array, inverse, make_transform
 from deskhand.types import CameraIntrinsics
 
 Joints = dict[str, float]
@@ -31,6 +31,14 @@ ENOUGH = 12  # candidates for each pose that is wanted
 DIFFERENCE = 1e-5  # [rad]
 NEAR = 0.3  # [rad] around a pose that sees the board, where others are looked for
 SMALL_ARM = 0.5  # [m] of reach below which a wrist camera does not get far enough from the large board
+REASONS = (
+    f"the gripper or what it carries is less than {100 * LOWEST:.0f} cm above the desk",
+    "the camera looks elsewhere, or at the board too obliquely",
+    f"the board is nearer to the camera than {100 * NEAREST:.0f} cm",
+    "the board is so far that its markers are too small",
+    "a part of the board is outside the picture",
+)
+SEEN = len(REASONS)
 BOARD, SMALL_BOARD = "5x7@35/26mm", "5x7@20/15mm"
 
 
@@ -47,8 +55,8 @@ class Guess:
     link: str = ""
 
     def camera_T_board(self, world_T_hand: Array) -> Array:
-        """Where the board is seen from with the gripper there."""
-        move = world_T_hand if self.mounting == "fixed" else inverse(world_T_hand)
+        """Where the board is seen from with the gripper there: (..., 4, 4) of as many poses of it."""
+        move = world_T_hand if self.mounting == "fixed" else np.linalg.inv(world_T_hand)
         return np.asarray(inverse(self.camera) @ move @ self.board)
 
 
@@ -156,29 +164,17 @@ def _candidates(
             near = np.array(found)[rng.integers(len(found), size=BATCH * 2 // 3)]
             samples[: len(near)] = np.clip(near + rng.normal(0, NEAR, near.shape), middle - half, middle + half)
         tips, hands = link_poses(model, samples), link_poses(model, samples, guess.link)
-        for sample, tip, hand in zip(samples, tips, hands, strict=True):
-            if reason := _unseen(tip, hand, guess, board, k):
-                reasons[reason] = reasons.get(reason, 0) + 1
-            else:
-                found.append(sample)
+        why = _unseen(tips, hands, guess, board, k)
+        found += list(samples[why == SEEN])
+        for number in np.unique(why[why != SEEN]):
+            reasons[REASONS[number]] = reasons.get(REASONS[number], 0) + int(np.sum(why == number))
     return [model.arm_joints(sample) for sample in found], reasons
 
 
 def link_poses(model: RobotModel, samples: Array, link: str = "") -> Array:
     """world_T_link (N, 4, 4), of the tcp where ``link`` is empty, of joint vectors (N, n) in the order of the arm's configuration, all at once."""
-    above = {joint.child: joint for joint in model.joints.values()}
-    chain, link = [], link or model.arm.tcp
-    while link in above:
-        chain.append(above[link])
-        link = above[link].parent
-    poses = np.tile(np.eye(4), (len(samples), 1, 1))
-    for joint in reversed(chain):
-        poses = poses @ joint.origin
-        if joint.name in model.arm.joints:
-            motion = np.tile(np.eye(4), (len(samples), 1, 1))
-            motion[:, :3, :3] = Rotation.from_rotvec(samples[:, [model.arm.joints.index(joint.name)]] * joint.axis).as_matrix()
-            poses = poses @ motion
-    return poses
+    link = link or model.arm.tcp
+    return model.forward_all(samples, (link,))[link]
 
 
 def scatter(model: RobotModel, joints: Mapping[str, float], link: str = "") -> Array:
@@ -193,28 +189,35 @@ def scatter(model: RobotModel, joints: Mapping[str, float], link: str = "") -> A
     return np.asarray(jacobian @ jacobian.T)
 
 
-def _unseen(tip: Array, hand: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> str:
-    """Why the board is not seen with the tcp and the gripper there; empty: it is."""
-    carried = hand @ (guess.board if guess.mounting == "fixed" else guess.camera)
-    lowest = float(transform_points(carried, board.outline)[:, 2].min()) if guess.mounting == "fixed" else float(carried[2, 3])
-    if min(tip[2, 3], lowest) < LOWEST:
-        return f"the gripper or what it carries is less than {100 * LOWEST:.0f} cm above the desk"
-    return badly_seen(guess.camera_T_board(hand), board, k)
+def _unseen(tips: Array, hands: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> Array:
+    """Of tcp and gripper at these poses (N, 4, 4): which of ``REASONS`` why the board is not seen (N,), or ``SEEN``."""
+    carried = hands @ (guess.board if guess.mounting == "fixed" else guess.camera)
+    lowest = (_moved(carried, board.outline)[..., 2].min(axis=1)) if guess.mounting == "fixed" else carried[:, 2, 3]
+    return np.where(np.minimum(tips[:, 2, 3], lowest) < LOWEST, 0, _badly_seen(guess.camera_T_board(hands), board, k))
+
+
+def _badly_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> Array:
+    """The first of ``REASONS`` why each of the poses (N, 4, 4) is no good view of the board (N,), or ``SEEN``."""
+    outline = _moved(camera_T_board, board.outline)
+    middle, depth = outline.mean(axis=1), outline[..., 2]
+    facing = np.einsum("ni,ni->n", camera_T_board[:, :3, 2], middle)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is behind the camera has its reason before
+        u, v = k.fx * outline[..., 0] / depth + k.cx, k.fy * outline[..., 1] / depth + k.cy
+        small = k.fx * board.marker / depth.max(axis=1) < SMALLEST
+    inside = (u.min(axis=1) > EDGE) & (v.min(axis=1) > EDGE) & (u.max(axis=1) < k.width - EDGE) & (v.max(axis=1) < k.height - EDGE)
+    oblique = (middle[:, 2] < 0) | (facing < STEEPEST * np.linalg.norm(middle, axis=1))
+    return np.select([oblique, depth.min(axis=1) < NEAREST, small, ~inside], [1, 2, 3, 4], SEEN)
+
+
+def _moved(poses: Array, points: Array) -> Array:
+    """Points (M, 3) at each of the poses (N, 4, 4): (N, M, 3)."""
+    return np.asarray(points @ poses[:, :3, :3].transpose(0, 2, 1) + poses[:, None, :3, 3])
 
 
 def badly_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> str:
     """Why this is no good view of the board, or empty: all of it is in the picture, large enough and not too oblique."""
-    outline = transform_points(camera_T_board, board.outline)
-    middle = outline.mean(axis=0)
-    if middle[2] < 0 or camera_T_board[:3, 2] @ middle < STEEPEST * np.linalg.norm(middle):
-        return "the camera looks elsewhere, or at the board too obliquely"
-    if outline[:, 2].min() < NEAREST:
-        return f"the board is nearer to the camera than {100 * NEAREST:.0f} cm"
-    if k.fx * board.marker / outline[:, 2].max() < SMALLEST:
-        return "the board is so far that its markers are too small"
-    u, v = k.fx * outline[:, 0] / outline[:, 2] + k.cx, k.fy * outline[:, 1] / outline[:, 2] + k.cy
-    inside = u.min() > EDGE and v.min() > EDGE and u.max() < k.width - EDGE and v.max() < k.height - EDGE
-    return "" if inside else "a part of the board is outside the picture"
+    why = int(_badly_seen(camera_T_board[None], board, k)[0])
+    return "" if why == SEEN else REASONS[why]
 
 
 def well_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> bool:

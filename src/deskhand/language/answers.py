@@ -94,7 +94,7 @@ def describe(objects: Sequence[Seen]) -> str:
 
 
 def where(item: Seen, objects: Sequence[Seen]) -> str:
-    """Where a thing is, from the robot's view."""
+    """Where an object is, from the robot's view."""
     support = str(item.get("support", "table"))
     if support == "gripper":
         return "in the gripper"
@@ -121,16 +121,16 @@ def _about(ref: Ref, ask: Ask, objects: Sequence[Seen]) -> list[Seen]:
 def _holds(ask: Ask, objects: Sequence[Seen]) -> str:
     if ask.about is None or ask.target is None:
         return describe(objects)
-    things, targets = resolve(ask.about, objects, "any").objects, resolve(replace(ask.target, count=0), objects, "any").objects
-    if not things:
+    items, targets = resolve(ask.about, objects, "any").objects, resolve(replace(ask.target, count=0), objects, "any").objects
+    if not items:
         return f"I do not see {ask.about.words}. I see {listing(objects)}."
     if ask.target.table:
-        there = all(not inside(item, objects) for item in things)
+        there = all(not inside(item, objects) for item in items)
     elif not targets:
         return f"I do not see {ask.target.words}. I see {listing(objects)}."
     elif ask.relation in {"in", "on"}:
         ids = {target["id"] for target in targets}
-        there = all(item.get("support") in ids for item in things)
+        there = all(item.get("support") in ids for item in items)
     else:
-        there = all(any(beside(ask.relation, item, target) for target in targets) for item in things)
-    return f"{'Yes' if there else 'No'}: {_places(things, objects)}."
+        there = all(any(beside(ask.relation, item, target) for target in targets) for item in items)
+    return f"{'Yes' if there else 'No'}: {_places(items, objects)}."

@@ -186,7 +186,7 @@ class ClauseReader:
         return end
 
     def _reversal(self, words: Sequence[str], i: int) -> int | None:
-        """What turns things round: "the tray is for blocks", "fill the tray with blocks"."""
+        """What turns objects round: "the tray is for blocks", "fill the tray with blocks"."""
         clause = self._clause
         if clause.verb == "build":
             return i + 1

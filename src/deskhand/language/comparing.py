@@ -31,12 +31,12 @@ def compared(ask: Ask, objects: Sequence[Seen]) -> str:
     if ask.kind == "larger":
         return _larger(ask, _all(ask.about, objects)[0], _all(ask.target, objects)[0])
     other = _all(ask.target, objects)[0]
-    things = [item for item in _all(ask.about, objects) if item["id"] != other["id"]]
-    if not things:
+    items = [item for item in _all(ask.about, objects) if item["id"] != other["id"]]
+    if not items:
         return f"There is nothing but {_the(other)}."
     if ask.kind == "distance":
-        return " ".join(f"{_the(item)} is {100 * _apart(item, other):.0f} cm from {_the(other)}, centre to centre.".capitalize() for item in things)
-    found = min(things, key=lambda item: ask.sign * _apart(item, other))
+        return " ".join(f"{_the(item)} is {100 * _apart(item, other):.0f} cm from {_the(other)}, centre to centre.".capitalize() for item in items)
+    found = min(items, key=lambda item: ask.sign * _apart(item, other))
     return f"{_the(found)} is {'nearest to' if ask.sign > 0 else 'farthest from'} {_the(other)}: {100 * _apart(found, other):.0f} cm off.".capitalize()
 
 

@@ -52,7 +52,7 @@ def correct(text: str, intents: Sequence[Intent], pins: Mapping[Ref, tuple[str, 
         return Corrected((), abandon=True)
     last = next((item for item in reversed(intents) if isinstance(item, Place | Pick | Hand | MoveTo)), None)
     if last is not None:
-        for read in (_other, _not, _elsewhere, _things):
+        for read in (_other, _not, _elsewhere, _objects):
             if (found := read(rest, intents, last, pins)) is not None:
                 half = any(unread_words(item) for item in found.intents if item not in intents)
                 return Corrected(tuple(intents), understood=False) if half else found
@@ -63,14 +63,14 @@ def _replaced(intents: Sequence[Intent], old: Intent, *new: Intent) -> tuple[Int
     return tuple(each for item in intents for each in (new if item is old else (item,)))
 
 
-def _things_of(item: Intent) -> tuple[Ref, ...]:
-    return (item.thing,) if isinstance(item, Pick | Hand) else item.things if isinstance(item, Place | MoveTo) else ()
+def _objects_of(item: Intent) -> tuple[Ref, ...]:
+    return (item.item,) if isinstance(item, Pick | Hand) else item.objects if isinstance(item, Place | MoveTo) else ()
 
 
-def _with_things(item: Intent, things: tuple[Ref, ...]) -> Intent:
+def _with_objects(item: Intent, objects: tuple[Ref, ...]) -> Intent:
     if isinstance(item, Pick | Hand):
-        return replace(item, thing=things[0])
-    return replace(item, things=things) if isinstance(item, Place | MoveTo) else item
+        return replace(item, item=objects[0])
+    return replace(item, objects=objects) if isinstance(item, Place | MoveTo) else item
 
 
 def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
@@ -79,7 +79,7 @@ def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref
         r"(?:the other|another) \w+(?: \w+)?", rest
     ):
         return None
-    old = _things_of(last)[-1]
+    old = _objects_of(last)[-1]
     head = parse_whole(re.sub(r"^(?:the other|another|a different)\b", "the", rest)) if rest else None
     wanted = head if head is not None and not head.bare else old
     if head is not None and head.colors and not head.noun:
@@ -88,16 +88,16 @@ def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref
     if old.id and wanted is old:  # the person was asked, and has been asked about a kind of object
         wanted = replace(old, id="", kinds=frozenset((lex.kind_of_label(old.id.rsplit("_", 1)[0]),)))
     new = replace(wanted, count=1, definite=True, rest=False, excluded=(*wanted.excluded, *not_it))
-    return Corrected(_replaced(intents, last, _with_things(last, (*_things_of(last)[:-1], new))), (old,))
+    return Corrected(_replaced(intents, last, _with_objects(last, (*_objects_of(last)[:-1], new))), (old,))
 
 
 def _not(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
     found = _NOT.match(rest)
     refs = parse_list(found["a"]) if found else ()
-    refs = tuple(_headed(ref, _things_of(last)[-1]) for ref in refs)
+    refs = tuple(_headed(ref, _objects_of(last)[-1]) for ref in refs)
     if not refs or found is None:
         return None
-    kept = tuple(item for item in intents if not (isinstance(item, Place) and all(ref in refs for ref in item.things)))
+    kept = tuple(item for item in intents if not (isinstance(item, Place) and all(ref in refs for ref in item.objects)))
     return Corrected((*kept, Leave(refs)), refs)
 
 
@@ -109,25 +109,25 @@ def _elsewhere(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping
     words = re.findall(r"[a-z0-9_]+", rest)
     length = match(words, 0, tuple(_WHERE))
     target = parse_whole(" ".join(words[length:])) if words else None
-    if target is None or (not length and not (container_like(target) and not any(map(container_like, last.things)))):
+    if target is None or (not length and not (container_like(target) and not any(map(container_like, last.objects)))):
         return None
     relation = _WHERE[tuple(words[:length])] if length else last.relation
     return Corrected(_replaced(intents, last, replace(last, relation="on" if target.table else relation, target=_headed(target, last.target))))
 
 
-def _things(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
+def _objects(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
     """Other objects ("the green one", "the cup, not the can"), or more of them ("and the ball too")."""
     also = bool(_ALSO.match(rest) or _TOO.search(rest))
     text = _TOO.sub("", _ALSO.sub("", rest))
     if found := _INSTEAD_OF.match(text):
         text = found["a"]
-    old = _things_of(last)
+    old = _objects_of(last)
     refs = tuple(_headed(ref, old[-1]) for ref in parse_list(text))
     if not refs or any(ref.pronoun or ref.table for ref in refs) or (isinstance(last, Pick | Hand) and (also or len(refs) > 1)):
         return None
     if also:
-        return Corrected(_replaced(intents, last, _with_things(last, (*old, *refs))))
-    return Corrected(_replaced(intents, last, _with_things(last, refs)), tuple(ref for ref in old if ref not in refs))
+        return Corrected(_replaced(intents, last, _with_objects(last, (*old, *refs))))
+    return Corrected(_replaced(intents, last, _with_objects(last, refs)), tuple(ref for ref in old if ref not in refs))
 
 
 def _headed(ref: Ref, old: Ref) -> Ref:
@@ -144,15 +144,15 @@ def _whole(said: str, rest: str, marked: bool, intents: Sequence[Intent], last: 
         new = parse(_TOO.sub("", _ALSO.sub("", text)))
         if not (text and understood(new)):
             continue
-        old = _things_of(last) if last is not None else ()
+        old = _objects_of(last) if last is not None else ()
         told = tuple(
-            _with_things(item, tuple(named for ref in _things_of(item) for named in (old if ref.pronoun and old else (ref,)))) if _things_of(item) else item
+            _with_objects(item, tuple(named for ref in _objects_of(item) for named in (old if ref.pronoun and old else (ref,)))) if _objects_of(item) else item
             for item in new.intents
         )
         if any(isinstance(item, Undo) for item in told):
             return Corrected(told)
         if not marked or last is None:
             return Corrected((*intents, *told))
-        again = {ref for item in told for ref in _things_of(item)}
+        again = {ref for item in told for ref in _objects_of(item)}
         return Corrected(_replaced(intents, last, *told), tuple(ref for ref in old if ref not in again))
     return Corrected(tuple(intents), understood=False)

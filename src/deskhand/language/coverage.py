@@ -84,7 +84,7 @@ def contradiction(intents: Sequence[Intent]) -> str:
     moved: set[Ref] = set()
     kept: set[Ref] = set()
     for item in intents:
-        refs = {ref for ref in getattr(item, "things", ()) if not (ref.rest or ref.pronoun)}
+        refs = {ref for ref in getattr(item, "objects", ()) if not (ref.rest or ref.pronoun)}
         if isinstance(item, Leave):
             both = refs & moved  # "put the blocks in the tray so that they do not touch"
             kept |= refs if not item.elsewhere else set()
@@ -102,7 +102,7 @@ def two_places(intents: Sequence[Intent]) -> str:
     for item in intents:
         if not isinstance(item, Place) or item.target.table:
             continue
-        for ref in item.things:
+        for ref in item.objects:
             if not (ref.rest or ref.pronoun) and ref.definite and there.setdefault(ref, item.target) != item.target:
                 return f"it brings {ref.words!r} to two places"
     return ""

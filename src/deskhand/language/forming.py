@@ -27,48 +27,48 @@ UNITS = {"c": 0.01, "m": 0.001, "i": 0.0254}
 
 def swap(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Two objects change places."""
-    things = (*slots.get("a", ()), *slots.get("b", ()), *slots.get("thing", ()))
-    if len(things) == 2 and things[0].bare:  # "the red and the blue block"
-        things = (replace(things[0], kinds=things[1].kinds, noun=things[1].noun, bare=False), things[1])
-    if len(things) == 1 and things[0].count in (0, 2):
-        return Swap((replace(things[0], count=2),))
-    return Swap(things) if len(things) == 2 else None
+    objects = (*slots.get("a", ()), *slots.get("b", ()), *slots.get("object", ()))
+    if len(objects) == 2 and objects[0].bare:  # "the red and the blue block"
+        objects = (replace(objects[0], kinds=objects[1].kinds, noun=objects[1].noun, bare=False), objects[1])
+    if len(objects) == 1 and objects[0].count in (0, 2):
+        return Swap((replace(objects[0], count=2),))
+    return Swap(objects) if len(objects) == 2 else None
 
 
 def undo(slots: Slots, found: re.Match[str]) -> Intent:
     """What was moved goes back."""
-    things = tuple(ref for ref in slots.get("thing", ()) if not (ref.pronoun or ref.count == 0))
-    return Undo(things, last=bool(re.search(r"\blast (?:step|move|one|thing|action)\b", found.string)))
+    objects = tuple(ref for ref in slots.get("object", ()) if not (ref.pronoun or ref.count == 0))
+    return Undo(objects, last=bool(re.search(r"\blast (?:step|move|one|thing|action)\b", found.string)))
 
 
 def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
-    things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
+    objects, by = slots.get("object", (EVERYTHING,)), found["by"].rstrip("s")
     if by not in ("size", "height", "length", "volume") and found.groupdict().get("order"):
         return None  # "by colour, red in the tray and the others in the bin"
     if found.string.startswith(("order", "rank", "line", "lay")) and by not in ("size", "height", "length", "volume"):
         return None  # an order of colours or kinds that is not said
     if by.startswith("colo"):
-        return Sort(things, "color", bool(found.groupdict().get("boxes")))
+        return Sort(objects, "color", bool(found.groupdict().get("boxes")))
     if by in ("size", "height", "length", "volume"):
         order = _order(f"by {by} {found.groupdict().get('order') or ''}")
-        return Row(things, *order) if order else None
-    return Sort(things, "kind", bool(found.groupdict().get("boxes")))
+        return Row(objects, *order) if order else None
+    return Sort(objects, "kind", bool(found.groupdict().get("boxes")))
 
 
 def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Two sorts of objects apart."""
-    things = (*slots["a"], *slots["b"])
-    head = next((ref for ref in things if not ref.bare), None)
-    if head is None or any(ref.where or ref.rest for ref in things):
+    objects = (*slots["a"], *slots["b"])
+    head = next((ref for ref in objects if not ref.bare), None)
+    if head is None or any(ref.where or ref.rest for ref in objects):
         return None
-    things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
-    return Sort(things, "color" if all(ref.colors for ref in things) else "kind")
+    objects = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in objects)
+    return Sort(objects, "color" if all(ref.colors for ref in objects) else "kind")
 
 
 def stack(slots: Slots, found: re.Match[str]) -> Intent:
     """A tower, the biggest at the bottom."""
-    return Tower(slots["thing"])
+    return Tower(slots["object"])
 
 
 def closer(slots: Slots, found: re.Match[str]) -> Intent | None:
@@ -78,13 +78,13 @@ def closer(slots: Slots, found: re.Match[str]) -> Intent | None:
 
 def elsewhere(slots: Slots, found: re.Match[str]) -> Intent:
     """To another free place."""
-    return MoveTo(slots["thing"], "")
+    return MoveTo(slots["object"], "")
 
 
 def row(slots: Slots, found: re.Match[str]) -> Intent | None:
     """A row."""
     order = _order(found.groupdict().get("order") or "")
-    return Row(slots.get("thing", (EVERYTHING,)), *order) if order else None
+    return Row(slots.get("object", (EVERYTHING,)), *order) if order else None
 
 
 _ORDER_WORDS = frozenset(
@@ -171,9 +171,9 @@ def clear(slots: Slots, found: re.Match[str]) -> Intent | None:
 
 def move_to(slots: Slots, found: re.Match[str]) -> Intent | None:
     """To a part of the desk."""
-    if any(ref.where or ref.place for ref in slots["thing"]):  # "put the cup into the box on the left"
+    if any(ref.where or ref.place for ref in slots["object"]):  # "put the cup into the box on the left"
         return None
-    return MoveTo(slots["thing"], _region(found["region"]))
+    return MoveTo(slots["object"], _region(found["region"]))
 
 
 def shift(slots: Slots, found: re.Match[str]) -> Intent | None:
@@ -186,32 +186,32 @@ def shift(slots: Slots, found: re.Match[str]) -> Intent | None:
     if number and unit:
         many = lex.NUMBERS.get(number) or (1 if number in ("one", "a", "an") else float(number) if number[0].isdigit() else 0)
         far = many * UNITS[unit[0]]
-    several = any(ref.count != 1 for ref in slots["thing"])
+    several = any(ref.count != 1 for ref in slots["object"])
     if not far or (found.string.startswith("put") and not number and several):  # "put the yellow things left": a side, or a little farther?
         return None
     way = found["way"].split()[0]
     if re.search(r"\b(?:to|from|towards) me$", found.string):  # who stands across from the robot
         way = {"closer": "away", "away": "closer"}.get(way, way)
     x, y = WAYS[{"forwards": "forward", "backwards": "back", "you": "closer", "yourself": "closer", "me": "away"}.get(way, way)]
-    return Shift(slots["thing"], (x * far, y * far))
+    return Shift(slots["object"], (x * far, y * far))
 
 
 def turn(slots: Slots, found: re.Match[str]) -> Intent:
     """Turned about the vertical."""
     angle = math.radians(float(found["n"] or {"half": 180, "full": 360}.get(found["part"] or "", 90)))
-    return Shift(slots["thing"], turn=-angle if found["way"] in ("clockwise", "right", "to the right") else angle)
+    return Shift(slots["object"], turn=-angle if found["way"] in ("clockwise", "right", "to the right") else angle)
 
 
 def hand(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Held out to the person."""
-    return Hand(slots["thing"][0]) if len(slots["thing"]) == 1 else None
+    return Hand(slots["object"][0]) if len(slots["object"]) == 1 else None
 
 
 def want(slots: Slots, found: re.Match[str]) -> Intent | None:
     """A wish for an object is a wish to be handed it."""
-    thing = slots["thing"][0]
-    plain = len(slots["thing"]) == 1 and thing.count == 1 and thing.kinds and thing.where is None
-    return Hand(thing) if plain else None
+    item = slots["object"][0]
+    plain = len(slots["object"]) == 1 and item.count == 1 and item.kinds and item.where is None
+    return Hand(item) if plain else None
 
 
 def refuse(why: str) -> Builder:

@@ -1,6 +1,6 @@
 """Sentences that mean something as a whole. To add a phrase, add a pattern to :data:`FORMS`; to add a meaning, add a function in forming.py.
 
-``{thing}``, ``{a}``, ``{b}`` in a pattern stand for noun phrases ("the red block left of the cup"); a pattern fits only when they can be read as such.
+``{object}``, ``{a}``, ``{b}`` in a pattern stand for noun phrases ("the red block left of the cup"); a pattern fits only when they can be read as such.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def parse_form(sentence: str, named: Named) -> list[Intent] | None:
         found = pattern.match(sentence)
         if found is None:
             continue
-        slots = {name: parse_list(text) for name, text in found.groupdict().items() if name in ("thing", "a", "b") and text is not None}
+        slots = {name: parse_list(text) for name, text in found.groupdict().items() if name in ("object", "a", "b") and text is not None}
         if any(not refs for refs in slots.values()):
             continue
         said = {name: tuple(named(ref) for ref in refs) for name, refs in slots.items()}
@@ -74,35 +74,35 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
     for build, patterns in (
         (forming.swap, _compiled(
             r"(?:swap|exchange|switch|trade|interchange)(?: round| around)? (?:(?:the )?(?:positions?|places?|locations?) of )?{a} (?:and|with|for) {b}",
-            r"(?:swap|exchange|switch|trade|interchange)(?: round| around)? (?:(?:the )?(?:positions?|places?|locations?) of )?{thing}",
+            r"(?:swap|exchange|switch|trade|interchange)(?: round| around)? (?:(?:the )?(?:positions?|places?|locations?) of )?{object}",
             r"(?:let )?{a} and {b} (?:should |shall |must |have to )?(?:swap|exchange|switch|change|trade)(?: their)? (?:positions?|places?)",
         )),
         (forming.undo, _compiled(
             r"(?:undo|reverse|revert|take back|roll back)(?: (?:that|this|it|them|everything|your last (?:step|move|action|task)|"
             r"the last (?:step|move|action|one|thing|task)|what you (?:just )?did|all(?: of (?:it|that))?))?(?: again)?",
             r"take (?:that|it|this|them) back",
-            r"(?:put|bring|move|set) {thing} back(?: again)?(?: (?:to )?where (?:it|they|that) (?:was|were|came from|belonged|stood|lay)(?: before)?|"
+            r"(?:put|bring|move|set) {object} back(?: again)?(?: (?:to )?where (?:it|they|that) (?:was|were|came from|belonged|stood|lay)(?: before)?|"
             r" (?:in|to|at) (?:its|their|the) (?:old|original|former|previous) (?:place|places|position|positions|spot))?",
             r"(?:restore|go back to|change it back to|make it) (?:how|as|like|what) it was(?: before)?",
         )),
         (forming.row, _compiled(
-            rf"(?:line up|align|queue up) {{thing}}(?: in {_ROW})?{_TAIL}",
-            rf"line {{thing}} up{_TAIL}",
-            rf"(?:put|arrange|place|lay|set|bring|line up|lay out|organi[sz]e|sort|order) {{thing}} (?:up |out )?(?:in|into|to form|as|on) {_ROW}{_TAIL}",
-            rf"(?:form|make|build|create|lay) {_ROW} (?:of|with|from|out of|using) {{thing}}{_TAIL}",
-            rf"{_ARRANGE} {{thing}}(?P<order>(?:,| in order)? from .*)",
-            r"put {thing} in(?:to)?(?P<order> (?:order|(?:in|de)creasing|(?:as|des)cending).*)",
+            rf"(?:line up|align|queue up) {{object}}(?: in {_ROW})?{_TAIL}",
+            rf"line {{object}} up{_TAIL}",
+            rf"(?:put|arrange|place|lay|set|bring|line up|lay out|organi[sz]e|sort|order) {{object}} (?:up |out )?(?:in|into|to form|as|on) {_ROW}{_TAIL}",
+            rf"(?:form|make|build|create|lay) {_ROW} (?:of|with|from|out of|using) {{object}}{_TAIL}",
+            rf"{_ARRANGE} {{object}}(?P<order>(?:,| in order)? from .*)",
+            r"put {object} in(?:to)?(?P<order> (?:order|(?:in|de)creasing|(?:as|des)cending).*)",
         )),
         (forming.sort, _compiled(
-            rf"{_ARRANGE} {{thing}},? {_BY} {_ATTRIBUTE}{_TAIL}{_BOXES}",
+            rf"{_ARRANGE} {{object}},? {_BY} {_ATTRIBUTE}{_TAIL}{_BOXES}",
             rf"{_ARRANGE} {_BY} {_ATTRIBUTE}{_TAIL}",
-            r"(?:put|bring|move|place|gather|collect) {thing} (?:of|with) the same (?P<by>colou?r|kind|type|sort|shape) together",
+            r"(?:put|bring|move|place|gather|collect) {object} (?:of|with) the same (?P<by>colou?r|kind|type|sort|shape) together",
             r"(?:put|bring|move|place|gather|group) (?:the )?same (?P<by>colou?rs?|kinds?|types?|shapes?) together",
         )),
         (forming.separate, _compiled(r"(?:separate|divide|split|part|keep apart) {a} (?:from|and) {b}",)),
-        (forming.stack, _compiled(r"(?:stack|pile up|pile) {thing}(?: up)?,? with the (?:larg|bigg)(?:est|er)(?: one)? (?:at|on) the (?:bottom|base)",)),
+        (forming.stack, _compiled(r"(?:stack|pile up|pile) {object}(?: up)?,? with the (?:larg|bigg)(?:est|er)(?: one)? (?:at|on) the (?:bottom|base)",)),
         (forming.closer, _compiled(r"(?:move|put|bring|push|set) {a} (?:closer|nearer) to {b}",)),
-        (forming.elsewhere, _compiled(r"(?:move|put|bring|set|place) {thing} (?:somewhere else|elsewhere|to another place|out of the way|aside)",)),
+        (forming.elsewhere, _compiled(r"(?:move|put|bring|set|place) {object} (?:somewhere else|elsewhere|to another place|out of the way|aside)",)),
         (forming.clear, _compiled(
             rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}{_FOR}{_THERE}",
                     rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}{_THERE}{_FOR}",
@@ -114,9 +114,9 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?: to the (?P<to>left|right|front|back)(?: side)?)?",
         )),
         (forming.shift, _compiled(
-            rf"(?:move|push|shift|slide|nudge|bring|put) {{thing}} {_AMOUNT} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
+            rf"(?:move|push|shift|slide|nudge|bring|put) {{object}} {_AMOUNT} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer|you|yourself|me){_TO_ME}",
-            rf"(?:move|push|shift|slide|nudge|bring|put) {{thing}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
+            rf"(?:move|push|shift|slide|nudge|bring|put) {{object}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer){_TO_ME}(?:{_AMOUNT2})?",
         )),
         (forming.refuse("I turn objects about the vertical only"), _compiled(
@@ -124,20 +124,20 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?:turn|rotate|flip|tip|tilt|roll|put|place|set|lay|stand) .+ (?:upside down|on (?:its|their) (?:sides?|heads?|backs?|ends?))(?: again)?",
         )),
         (forming.turn, _compiled(
-            r"(?:turn|rotate) {thing}(?: around)?(?: by)?(?: (?P<n>\d+) ?(?:degrees?|deg)| a (?P<part>quarter|half|full) turn)?"
+            r"(?:turn|rotate) {object}(?: around)?(?: by)?(?: (?P<n>\d+) ?(?:degrees?|deg)| a (?P<part>quarter|half|full) turn)?"
             r"(?: (?P<way>clockwise|counterclockwise|counter clockwise|"
             r"anticlockwise|to the (?:left|right)))?",
         )),
         (forming.move_to, _compiled(
-            rf"(?:put|move|place|set|bring|shift|get|lay) {{thing}} (?:to|on|onto|in|into|at|over to|towards) (?:the|your|my) {REGION}{PART}",
+            rf"(?:put|move|place|set|bring|shift|get|lay) {{object}} (?:to|on|onto|in|into|at|over to|towards) (?:the|your|my) {REGION}{PART}",
         )),
         (forming.hand, _compiled(
-            r"(?:hand|pass|give|bring|fetch|get|reach)(?: over)? (?:me|us) {thing}(?: over)?",
-            r"(?:hand|pass|give|bring|hold)(?: over)? {thing} (?:over |out )?to (?:me|us)",
-            r"hand over {thing}",
-            r"bring {thing} (?:over )?here",
+            r"(?:hand|pass|give|bring|fetch|get|reach)(?: over)? (?:me|us) {object}(?: over)?",
+            r"(?:hand|pass|give|bring|hold)(?: over)? {object} (?:over |out )?to (?:me|us)",
+            r"hand over {object}",
+            r"bring {object} (?:over )?here",
         )),
-        (forming.want, _compiled(r"(?:i|we) (?:would like|want|need|would love)(?: to (?:have|get|use))? {thing}",)),
+        (forming.want, _compiled(r"(?:i|we) (?:would like|want|need|would love)(?: to (?:have|get|use))? {object}",)),
         (forming.refuse("that could hurt somebody or break something"), _compiled(
             r"(?:throw|hurl|fling|toss|shoot|launch|catapult) .+ (?:at|against|across|through|around|out of|off|over) .+",
             r"(?:push|knock|sweep|kick|throw|drop|shove|swipe|hit|fling|flick|let) .+ (?:off|over|from|down from|onto the floor|on the floor|to the floor).*",

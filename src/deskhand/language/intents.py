@@ -69,9 +69,9 @@ class Intent:
 
 @dataclass(frozen=True)
 class Place(Intent):
-    """Bring ``things`` to ``target``. ``relation``: ``in``, ``on``, ``auto`` (in where it is a container), or one that nobody does yet (``left_of`` …)."""
+    """Bring ``objects`` to ``target``. ``relation``: ``in``, ``on``, ``auto`` (in where it is a container), or one that nobody does yet (``left_of`` …)."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     relation: str
     target: Ref
     stage: int = 0
@@ -90,15 +90,15 @@ class Tidy(Intent):
 class Leave(Intent):
     """These stay where they are, whatever the other clauses say; ``elsewhere``: forbidden was only to bring them there."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Tower(Intent):
-    """Stack ``things`` on each other; ``ordered`` when they are named bottom first."""
+    """Stack ``objects`` on each other; ``ordered`` when they are named bottom first."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     ordered: bool = False
 
 
@@ -121,28 +121,28 @@ class Build(Intent):
 class Pick(Intent):
     """Take it into the hand and hold it."""
 
-    thing: Ref
+    item: Ref
 
 
 @dataclass(frozen=True)
 class Release(Intent):
-    """Put down on the desk what is held, or ``things``."""
+    """Put down on the desk what is held, or ``objects``."""
 
-    things: tuple[Ref, ...] = ()
+    objects: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True)
 class Hand(Intent):
     """Hold it out to the person."""
 
-    thing: Ref
+    item: Ref
 
 
 @dataclass(frozen=True)
 class Sort(Intent):
     """Objects that are alike go together; ``by`` is ``color`` or ``kind``; ``contained``: each group has to go into a container."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     by: str
     contained: bool = False
 
@@ -151,7 +151,7 @@ class Sort(Intent):
 class Row(Intent):
     """A row of objects, from the robot's left to its right; ``by`` is a measure or empty for any order, ``up`` whether it rises to the right."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     by: str = ""
     up: bool = True
 
@@ -160,7 +160,7 @@ class Row(Intent):
 class Swap(Intent):
     """Two objects change places; one phrase that names both, or two."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Clear(Intent):
 class MoveTo(Intent):
     """Objects go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``); empty: elsewhere."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     region: str
 
 
@@ -184,17 +184,46 @@ class MoveTo(Intent):
 class Shift(Intent):
     """Objects go (x, y) [m] farther, or are turned by ``turn`` [rad]."""
 
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     by: tuple[float, float] = (0.0, 0.0)
     turn: float = 0.0
 
 
 @dataclass(frozen=True)
 class Undo(Intent):
-    """Everything that was moved last goes back to where it was, or only ``things``; ``last``: only the very last move."""
+    """Everything that was moved last goes back to where it was, or only ``objects``; ``last``: only the very last move."""
 
-    things: tuple[Ref, ...] = ()
+    objects: tuple[Ref, ...] = ()
     last: bool = False
+
+
+@dataclass(frozen=True)
+class Weigh(Intent):
+    """Something that a balance tells.
+
+    Attributes:
+        kind: ``heaviest`` (or lightest, by ``sign``) and ``odd`` of ``things``; ``row``: them by weight; ``level``: the pans, with weights; ``grams``: of one.
+        sign: 1 heavier, -1 lighter, 0 unknown.
+        target: where the one that is found goes; None: it is only told.
+        weights: what weighs how much [g].
+        onto: of ``level``: the pan that ``things`` are to be put on first; empty: they are there.
+        up: of ``row``: whether it rises to the right; None: either way.
+        most: weighings at most; 0: any number.
+    """
+
+    kind: str
+    objects: tuple[Ref, ...]
+    sign: int = 1
+    target: Ref | None = None
+    weights: tuple[tuple[Ref, float], ...] = ()
+    onto: str = ""
+    up: bool | None = None
+    most: int = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether it only wants to know."""
+        return self.kind == "grams" or (self.kind in ("heaviest", "odd") and self.target is None)
 
 
 @dataclass(frozen=True)
@@ -271,8 +300,8 @@ class Instruction:
 
     @property
     def question(self) -> bool:
-        """True when it only asks and moves nothing."""
-        return bool(self.intents) and all(isinstance(item, Ask | Help) for item in self.intents)
+        """True when it only asks, and moves nothing but to know."""
+        return bool(self.intents) and all(isinstance(item, Ask | Help) or (isinstance(item, Weigh) and item.asks) for item in self.intents)
 
     @property
     def stop(self) -> bool:

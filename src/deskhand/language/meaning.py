@@ -72,15 +72,15 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         clause.target = _meant_by_it(clause.relation, context)
     if clause.target is None and clause.fronted is None and "top" in clause.flags and clause.verb in {"put", "stack"} and len(context.last) == 1:
         clause.relation, clause.target = "on", context.last[0]  # "…, then put the green one on top"
-    things: list[Ref] = []
+    objects: list[Ref] = []
     if clause.verb == "leave" and len(refs) > 1:  # "leave the cup where it is"
         refs = [ref for ref in refs if not ref.pronoun]
     for ref in refs:
-        things += context.last if (ref.pronoun or ref.words in _ALL_OF_THEM) and context.last else (ref,)
+        objects += context.last if (ref.pronoun or ref.words in _ALL_OF_THEM) and context.last else (ref,)
     excepts = tuple(_heads(clause.excepts, None, context))
-    things = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in things]
-    if any(not (ref.table or ref.pronoun) for ref in things):
-        context.last = tuple(ref for ref in things if not (ref.table or ref.pronoun))
+    objects = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in objects]
+    if any(not (ref.table or ref.pronoun) for ref in objects):
+        context.last = tuple(ref for ref in objects if not (ref.table or ref.pronoun))
     if clause.verb == "pick" and clause.fronted is not None and clause.target is None:  # "in the tray, pick up the cup": from there, or to there?
         clause.unknown += [word for word in clause.words[:1] if word]
     if clause.target is None and clause.fronted is not None:
@@ -96,8 +96,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.negated or clause.verb == "leave":
         if clause.verb not in _FORBIDDEN:  # "do not use the bin", "do not stack them"
             return [Unclear(text, f"I cannot tell what {text!r} forbids")]
-        return [Leave(tuple(things), elsewhere=clause.target is not None and clause.verb != "leave")] if things else [Unclear(text, "leave what?")]
-    result = _by_verb(clause, things, excepts, text, context)
+        return [Leave(tuple(objects), elsewhere=clause.target is not None and clause.verb != "leave")] if objects else [Unclear(text, "leave what?")]
+    result = _by_verb(clause, objects, excepts, text, context)
     for item in result:
         if isinstance(item, Place):
             context.placed = (item.relation, item.target)
@@ -131,9 +131,9 @@ def _heads(refs: list[Ref], target: Ref | None, context: Context) -> list[Ref]:
     return out
 
 
-def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: str, context: Context) -> list[Intent]:
+def _by_verb(clause: Clause, items: list[Ref], excepts: tuple[Ref, ...], text: str, context: Context) -> list[Intent]:
     verb, target, relation = clause.verb, clause.target, clause.relation
-    objects = tuple(ref for ref in things if not ref.table)
+    objects = tuple(ref for ref in items if not ref.table)
     if verb == "impossible":
         return [Impossible(text)]
     if verb == "put" and target is None and "me" in clause.words:
@@ -150,7 +150,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb == "pick" and target is not None and not objects:
         return [Impossible(text)]
     if verb in {"tidy", "sort"}:
-        return _tidying(verb, objects, things, excepts, clause, text)
+        return _tidying(verb, objects, items, excepts, clause, text)
     if verb == "empty" and not objects:
         return [Place((replace(EVERYTHING, excluded=excepts),), relation, _bin(target))] if target is not None and not target.table else [Tidy()]
     if verb == "empty":
@@ -175,7 +175,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         return [Leave(excepts)]
     if verb in {"put", "fill"}:
         return [Unclear(text, f"where shall {' and '.join(ref.words for ref in objects) or 'it'} go?" if objects else "put what where?")]
-    return [Unclear(text, "" if all(ref.table or ref.anything for ref in things) else "what about it?")]  # "the desk is a mess" is a remark
+    return [Unclear(text, "" if all(ref.table or ref.anything for ref in items) else "what about it?")]  # "the desk is a mess" is a remark
 
 
 def _removing(objects: tuple[Ref, ...], target: Ref | None, relation: str, text: str) -> list[Intent]:
@@ -194,7 +194,7 @@ def _bin(target: Ref | None) -> Ref:
     return BIN if target is None or target.noun in lex.WASTE_NOUNS else target
 
 
-def _tidying(verb: str, objects: tuple[Ref, ...], things: list[Ref], excepts: tuple[Ref, ...], clause: Clause, text: str) -> list[Intent]:
+def _tidying(verb: str, objects: tuple[Ref, ...], items: list[Ref], excepts: tuple[Ref, ...], clause: Clause, text: str) -> list[Intent]:
     target, relation = clause.target, clause.relation
     if verb == "sort" and "by" in clause.flags and "attribute" in clause.flags:
         return [Unclear(text, "which of them go where? For example: red ones in the tray, blue ones in the bin")]

@@ -317,12 +317,12 @@ def _as_request(words: Sequence[str]) -> tuple[str, ...]:
         goes = any(_preposition(rest, i) and rest[i] not in ("for", "with", "from", "of", "that") for i in range(1, len(rest)))
         return ("put" if goes else "give", *(() if goes else ("me",)), *rest)
     at = next((i for i, word in enumerate(words) if i and word in vb.RULING | {"is", "are"}), 0)
-    thing, rest = list(words[:at]), list(words[at + 1 :])
+    item, rest = list(words[:at]), list(words[at + 1 :])
     while rest and rest[0] in ("to", "be", "have", "should", "must", "go", "supposed", "meant", "all", "always", "also", "now", "please"):
         rest = rest[1:]
     if rest and (verb := _done(rest[0])) and at:
-        return (verb, *thing, *rest[1:])
-    return ("put", *thing, *rest) if at and rest and (_preposition(rest, 0) or rest[0] in vb.PARTICLES) else ()
+        return (verb, *item, *rest[1:])
+    return ("put", *item, *rest) if at and rest and (_preposition(rest, 0) or rest[0] in vb.PARTICLES) else ()
 
 
 def _done(word: str) -> str:

@@ -14,6 +14,7 @@ from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Inst
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match, parse_whole, where_phrase
 from deskhand.language.questions import parse_condition, parse_question
+from deskhand.language.weighing import parse_weighing
 
 _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
@@ -64,7 +65,7 @@ _NO_REQUEST = re.compile(
 )
 """What the user does or may do, told or asked."""
 _ASKS_ADVICE = re.compile(r"^(?:should|must|may|might|shall|does|do|did|would|will|can|could)(?! (?:you|we|i)\b) ")
-"""As in "should the cup be in the tray?", "would it fit?": to answer is another thing than to do it."""
+"""As in "should the cup be in the tray?", "would it fit?": to answer is another object than to do it."""
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 
@@ -93,6 +94,8 @@ _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequen
 
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    if weigh := parse_weighing(text):
+        return Instruction(text, (weigh,))
     if build := parse_building(text):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
@@ -121,7 +124,7 @@ _IF_LAST = re.compile(r"^(?P<do>.+?),? (?:but )?(?:only )?(?P<word>if|in case|un
 
 
 def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
-    """As in "if there is a cup, put it in the tray, otherwise …", "… unless the tray is empty"; nothing when the sentence is no such thing."""
+    """As in "if there is a cup, put it in the tray, otherwise …", "… unless the tray is empty"; nothing when the sentence is no such object."""
     sentence = sentence.strip(" ,?")
     if found := _IF_FIRST.match(_POLITE.sub("", sentence) or sentence):
         parts = found["rest"].split(",")
@@ -173,7 +176,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Help()]
     formed = next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None)
     if formed and (not turned(bare) or all(isinstance(item, Impossible) for item in formed)):
-        reader.mention([ref for item in formed for ref in _things(item)])
+        reader.mention([ref for item in formed for ref in _objects(item)])
         return formed
     if asked := parse_question(_either(bare), _either(sentence), question):
         return [_about_what(asked, reader, sentence)]
@@ -221,10 +224,10 @@ def _either(question: str) -> str:
     return re.sub(r"\bor\b", "and", question)
 
 
-def _things(item: Intent) -> tuple[Ref, ...]:
+def _objects(item: Intent) -> tuple[Ref, ...]:
     """What a form is about, for "it"."""
-    thing = getattr(item, "thing", None)
-    return (thing,) if thing is not None else tuple(getattr(item, "things", ()))
+    obj = getattr(item, "item", None)
+    return (obj,) if obj is not None else tuple(getattr(item, "objects", ()))
 
 
 def _split_acts(sentence: str) -> list[str]:
@@ -246,13 +249,13 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     """Make "pick it up and put it there" one placement; drop remarks beside a real command; a lone "sort" is a tidy."""
     out: list[Intent] = []
     for item in intents:
-        if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
+        if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.item == item.item:
             out[-1] = item  # "I need the sponge. Could you pass it to me?"
-        elif isinstance(item, Place) and out and isinstance(out[-1], Pick) and out[-1].thing in item.things:
-            while out and isinstance(picked := out[-1], Pick) and picked.thing in item.things:  # "take the pen and the cup and put them in the tray"
+        elif isinstance(item, Place) and out and isinstance(out[-1], Pick) and out[-1].item in item.objects:
+            while out and isinstance(picked := out[-1], Pick) and picked.item in item.objects:  # "take the pen and the cup and put them in the tray"
                 out.pop()
             out.append(item)
-        elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
+        elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.objects == item.objects:
             out[-1] = item  # "take it out of the tray and put it in the bin"
         else:
             out.append(item)

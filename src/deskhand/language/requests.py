@@ -45,7 +45,7 @@ class Request:
 
     def goal(self, words: tuple[str, ...]) -> bool:
         """Whether a phrase of place may name an object, not a part of the desk."""
-        return _thing(words)
+        return _object(words)
 
     @property
     def pronoun(self) -> bool:
@@ -84,7 +84,7 @@ def read(text: str, answering: bool = False) -> Reading:
                 request, kept = clause(words)
                 mine.append(_with_named(request, named))
                 reading.kept.extend(kept)
-                named = named if request.pronoun else _things_of(request)
+                named = named if request.pronoun else _objects_of(request)
             elif segment.mood is Mood.RULES and segment.asked:
                 mine.append(_with_named(clause(segment.asked)[0], named))
                 named = _first_named(words) or named
@@ -119,7 +119,7 @@ def _meant(asked: Sequence[tuple[list[str], list[Request]]], reading: Reading) -
         reading.unread.extend(requests if intents is None else ())
 
 
-def _things_of(request: Request) -> list[tuple[str, ...]]:
+def _objects_of(request: Request) -> list[tuple[str, ...]]:
     """What "it" means behind a request."""
     found = [words for words in request.of(OBJECT) if words[0] not in vb.ASKING]
     return found or request.of(INTO) or request.of(MENTIONED)
@@ -227,7 +227,7 @@ _GOAL_VERBS = (vb.SORTS[vb.MOVE] | vb.words("drive")) - vb.words(
 _ASIDE = vb.words("away aside down back here there apart together elsewhere somewhere")
 _ONTO_IT = ("on", "at", "over", "against", "across", "upon")
 _SAID_OF_ACTS = vb.words("please now too first here there little bit go fall loose yet soon instead immediately slightly fast slow quickly very")
-_NOT_A_THING = (
+_NOT_AN_OBJECT = (
     vb.words("left right middle centre center front back side half part area hand corner edge top bottom here there row line circle order end")
     | lex.TABLE_NOUNS
 )
@@ -308,7 +308,7 @@ def _opens(words: Sequence[str], i: int) -> bool:
 def _roles(verb: str, chunks: list[tuple[str, str, list[str], bool]]) -> list[tuple[str, tuple[str, ...]]]:
     """Parts and phrases; of several places the last one is the goal, those before say where the object is."""
     filling = verb in ("fill", "load") and any(part == WITH for part, *_ in chunks)
-    goals = [index for index, (part, said, words, relative) in enumerate(chunks) if part in (INTO, BESIDE) and _is_goal(verb, said) and _thing(words)]
+    goals = [index for index, (part, said, words, relative) in enumerate(chunks) if part in (INTO, BESIDE) and _is_goal(verb, said) and _object(words)]
     outer = [index for index in goals if not chunks[index][3]] or goals[-1:]
     parts: list[tuple[str, tuple[str, ...]]] = []
     for index, (part, said, words, relative) in enumerate(chunks):
@@ -330,9 +330,9 @@ def _is_goal(verb: str, said: str) -> bool:
     return verb in _GOAL_VERBS or said in _TO_ONLY or not vb_is(verb)
 
 
-def _thing(words: Sequence[str]) -> bool:
+def _object(words: Sequence[str]) -> bool:
     """Whether a phrase of place may be an object, not a part of the desk."""
-    return any(word.isalpha() and word not in _NOT_A_THING and word not in vb.DETERMINERS and word not in lex.FILLERS and word != "of" for word in words)
+    return any(word.isalpha() and word not in _NOT_AN_OBJECT and word not in vb.DETERMINERS and word not in lex.FILLERS and word != "of" for word in words)
 
 
 def _listed(words: Sequence[str]) -> list[tuple[str, ...]]:

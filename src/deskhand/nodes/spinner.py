@@ -18,7 +18,7 @@ class Spinner(Executor):
     """Calls what is ready of a node in up to ``threads`` threads from :meth:`start` to :meth:`end`.
 
     rclpy's own executors (Humble and Jazzy) do not wait in ``shutdown``: they destroy what callbacks under way still use, and each of these ends with
-    "cannot use Destroyable because destruction was requested", told by nobody knows whom when Python collects it. Here three things end one after the
+    "cannot use Destroyable because destruction was requested", told by nobody knows whom when Python collects it. Here three objects end one after the
     other: nothing new is taken, what was taken is done, and then the rest is destroyed; the node is whoever's who made it.
 
     Args:

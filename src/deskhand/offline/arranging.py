@@ -16,7 +16,7 @@ from deskhand.world.level import SQUARE, TURNED, heading_error
 from deskhand.world.relations import TABLE
 
 TRIES = 3
-"""How often one thing is put to its spot."""
+"""How often one object is put to its spot."""
 NEAR_ENOUGH = 0.010
 """[m] from its spot where an object counts as being there."""
 FINGERS = 0.030

@@ -36,6 +36,7 @@ from deskhand.language.intents import (
     Tower,
     Unclear,
     Undo,
+    Weigh,
 )
 from deskhand.language.parser import parse
 from deskhand.language.resolve import listing, resolve
@@ -46,6 +47,7 @@ from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
 from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
 from deskhand.offline.task_executive import TaskExecutive
+from deskhand.offline.weighing import Weighing
 from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -172,7 +174,7 @@ class Brain:
         names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
         if not (yield from self._executive.look("That was not meant; where is everything?")):
             return
-        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._executive.objects, "thing").objects}
+        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._executive.objects, "object").objects}
         spots = {name: spot for name, spot in first_origins(moves_of(self._calls)).items() if name in names}
         still = {str(item["id"]): Spot.of(item) for item in self._executive.objects if item["id"] in names and item["id"] not in spots}
         if spots or still:
@@ -209,6 +211,8 @@ class Brain:
             self._building = Building(self._executive)
             yield from self._building.build(first)
             self._notes += [self._building.note] if self._building.note else []
+        elif isinstance(first, Weigh):
+            yield from Weighing(self._executive, self._tools, self._answers).do(first)
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
             yield from self._lay_out(first)
         else:
@@ -308,7 +312,7 @@ def _finish(status: str, summary: str, code: str = "") -> Script:
 def _renamed(intents: Sequence[Intent], old: Ref, new: Ref | None) -> tuple[Intent, ...]:
     """The intents with a phrase replaced by what it turned out to mean."""
     return tuple(
-        replace(item, things=tuple(new if ref == old and new is not None else ref for ref in item.things)) if isinstance(item, Place) else item
+        replace(item, objects=tuple(new if ref == old and new is not None else ref for ref in item.objects)) if isinstance(item, Place) else item
         for item in intents
     )
 
@@ -350,5 +354,5 @@ def _again(item: Intent, group: Sequence[Intent]) -> bool:
     """True when ``item`` moves an object that the group has placed already: first there, then here."""
     if not isinstance(item, Place):
         return isinstance(item, Tower)
-    named = [ref for other in group if isinstance(other, Place) for ref in other.things]
-    return any(ref in named and not ref.rest for ref in item.things)
+    named = [ref for other in group if isinstance(other, Place) for ref in other.objects]
+    return any(ref in named and not ref.rest for ref in item.objects)

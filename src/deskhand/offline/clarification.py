@@ -40,11 +40,11 @@ class Asking:
             value = getattr(intent, item.name)
             if isinstance(value, Ref):
                 onto = getattr(intent, "relation", "") == "on"  # "on the box": on one that is closed, or into an open one?
-                changed[item.name] = (yield from self._which(value, ("any" if onto else "into") if item.name == "target" else "thing", named))[0]
+                changed[item.name] = (yield from self._which(value, ("any" if onto else "into") if item.name == "target" else "object", named))[0]
             elif isinstance(value, tuple) and value and all(isinstance(ref, Ref) for ref in value):
                 refs: list[Ref] = []
                 for ref in value:
-                    refs += yield from self._which(ref, "thing", named)
+                    refs += yield from self._which(ref, "object", named)
                 changed[item.name] = tuple(refs)
         return replace(intent, **changed) if changed else intent
 

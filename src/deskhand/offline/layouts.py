@@ -34,7 +34,7 @@ class Layouts:
             yield from self._undo(intent, moves, arranging)
         elif isinstance(intent, Clear):
             yield from self._clear(intent, arranging)
-        elif isinstance(intent, Sort | Row | Swap | MoveTo | Shift | Place) and (items := self._items(intent.things)):
+        elif isinstance(intent, Sort | Row | Swap | MoveTo | Shift | Place) and (items := self._items(intent.objects)):
             if isinstance(intent, Sort):
                 yield from self._sort(intent, items)
             elif isinstance(intent, Row):
@@ -54,7 +54,7 @@ class Layouts:
         """The objects that phrases name, each once; what is missing becomes a problem."""
         items: list[Seen] = []
         for ref in refs:
-            found = resolve(ref, self._executive.objects, "thing")
+            found = resolve(ref, self._executive.objects, "object")
             if found.missing:
                 self._problem("unknown_object", f"I see {'only some' if found.objects else 'none'} of '{ref.words}'. I see {listing(self._executive.objects)}.")
                 return []
@@ -142,12 +142,12 @@ class Layouts:
 
     def _undo(self, intent: Undo, moves: Sequence[Move], arranging: Arranging) -> Script:
         moves = moves[-1:] if intent.last else moves
-        if intent.things:
-            wanted = {item["id"] for item in self._items(intent.things)}
+        if intent.objects:
+            wanted = {item["id"] for item in self._items(intent.objects)}
             moves = [move for move in moves if move.name in wanted]
         if moves:
             yield from arranging.bring(first_origins(moves), "Back to where it was: " + ", ".join(first_origins(moves)))
-        elif "undo_last_act" in self._tools and not intent.things:
+        elif "undo_last_act" in self._tools and not intent.objects:
             heard = yield Call("undo_last_act", {}, "I know of no move of this session; the robot may.")
             self._executive.done += heard.ok
             if not heard.ok:

@@ -32,19 +32,19 @@ class Placing:
     def pin(self, tasks: Sequence[Intent]) -> None:
         """Remember which objects were chosen for phrases that mean a number of them."""
         for task in tasks:
-            for ref in getattr(task, "things", None) or ((task.thing,) if isinstance(task, Pick | Hand) else ()):
+            for ref in getattr(task, "objects", None) or ((task.item,) if isinstance(task, Pick | Hand) else ()):
                 if ref.count and ref not in self.pins:
-                    self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._executive.objects, "thing").objects)
+                    self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._executive.objects, "object").objects)
 
     def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
         """One object into the gripper, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
-        if not (yield from self._executive.look(f"I look for {intent.thing.words}.")):
+        if not (yield from self._executive.look(f"I look for {intent.item.words}.")):
             return
         intent = yield from self._asking.settled(intent)
         group[:] = [intent]
         self.pin([intent])
-        ref = intent.thing
-        found = resolve(ref, self._executive.objects, "thing")
+        ref = intent.item
+        found = resolve(ref, self._executive.objects, "object")
         if not found.objects:
             self._executive.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._executive.objects)}."))
             return
@@ -79,7 +79,7 @@ class Placing:
             return
         self._answers[:] = [said for said in self._answers if said != self._held]  # it is put down now
         group[:] = yield from self._name_held(group)
-        said = [ref for task in group for ref in getattr(task, "things", ()) if not (ref.rest or ref.pronoun)]
+        said = [ref for task in group for ref in getattr(task, "objects", ()) if not (ref.rest or ref.pronoun)]
         named = {str(item["id"]) for ref in said for item in resolve(ref, self._executive.objects, "any").objects}
         for number, task in enumerate(group):
             if isinstance(task, Place | Tower):
@@ -89,7 +89,7 @@ class Placing:
             item["id"]
             for task in group
             if isinstance(task, Leave)
-            for ref in task.things
+            for ref in task.objects
             if not ref.rest
             for item in resolve(ref, self._executive.objects, "any").objects
         )
@@ -132,7 +132,7 @@ class Placing:
 
     def _name_held(self, group: list[Intent]) -> Generator[Call, CallResult, list[Intent]]:
         """Say what "it" is: where nobody was named before, what the gripper holds."""
-        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
+        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.objects) for task in group):
             return group
         state = yield Call("get_robot_state", {}, "What do I hold?")
         holding = str(state.data.get("holding") or "") if state.ok else ""
@@ -143,8 +143,8 @@ class Placing:
         named: list[Intent] = []
         for task in group:
             if isinstance(task, Place | Release):
-                things = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.things if holding or not ref.pronoun)
-                named += [replace(task, things=things)] if things else []
+                objects = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.objects if holding or not ref.pronoun)
+                named += [replace(task, objects=objects)] if objects else []
             else:
                 named.append(task)
         return named

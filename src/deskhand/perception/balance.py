@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -75,6 +75,38 @@ def find_balance(frame: Frame, settings: PerceptionSettings | None = None) -> Ba
     first, second = min(pairs, key=lambda pair: pair[0])[1:]
     left, right = (first, second) if first.centre[1] >= second.centre[1] else (second, first)
     return Balance(left, right, frame.stamp)
+
+
+def follow(frame: Frame, known: Balance, settings: PerceptionSettings | None = None) -> Balance:
+    """The balance that was ``known`` before, which stands where it stood, with its pans as high as ``frame`` shows them; where what stands on the desk, or the
+    arm, hides their outline, too.
+
+    Raises:
+        DeskhandError: ``no_table``; ``unknown_object`` when too little is seen of a pan.
+    """
+    try:
+        return find_balance(frame, settings)
+    except DeskhandError as error:
+        if error.code != "unknown_object":
+            raise
+    level, _ = corrected(frame, settings or PerceptionSettings())
+    points = _points(level).reshape(-1, 3)
+    return Balance(_followed(points, known.left), _followed(points, known.right), frame.stamp)
+
+
+def _followed(points: npt.NDArray[np.float32], pan: Pan) -> Pan:
+    """The pan at the height at which most of what is seen within its edges lies."""
+    c, s = math.cos(pan.yaw), math.sin(pan.yaw)
+    away = points[:, :2] - np.asarray(pan.centre, dtype=np.float32)
+    inner = np.maximum(np.abs(away @ [c, s]), np.abs(away @ [-s, c])) < pan.side / 2 - BALANCE.within
+    heights = points[inner, 2]
+    heights = heights[np.abs(heights - pan.height) < BALANCE.travel]
+    if len(heights) < BALANCE.least:
+        raise DeskhandError("unknown_object", "too little is seen of a pan to tell how high it is.", hint="Move the arm out of the way (move_home).")
+    counts, edges = np.histogram(heights, bins=np.arange(heights.min(), heights.max() + 2 * BALANCE.bin, BALANCE.bin))
+    most = float(edges[int(np.argmax(counts))]) + BALANCE.bin / 2
+    own = heights[np.abs(heights - most) < BALANCE.rim_below / 2]
+    return replace(pan, height=float(own.mean()), pixels=len(own))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ class BalanceSettings:
         apart: least and largest distance of the pans' middles, in sides.
         travel: by which one pan may stand above the other.
         rim_below, rim_above: of a pan's surface, within which points belong to its rim.
+        within: its edges, from which points of a pan count whose place is known.
+        bin: of heights, of which the fullest is the pan's.
         beside: pixels around a surface in which its rim is looked for.
     """
 
@@ -37,6 +39,8 @@ class BalanceSettings:
     travel: float = 0.035
     rim_below: float = 0.004
     rim_above: float = 0.010
+    within: float = 0.006
+    bin: float = 0.002
     beside: int = 9
 
 

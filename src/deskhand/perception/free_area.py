@@ -1,4 +1,4 @@
-"""The surface that things stand on: where it is seen, where it is taken, where it is free."""
+"""The surface that objects stand on: where it is seen, where it is taken, where it is free."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ def fuse(views: Sequence[SeenView]) -> Scene:
     for number, view in enumerate(views):
         _join(groups, number, view.scene.objects)
     groups = [group for group in groups if not _looked_through(group, views)]
-    things = _told_apart([(group, _one(_whole(group, views))) for group in groups])
-    names = {item.id: thing.id for group, thing in things for _, item in group}
-    objects = tuple(replace(thing, support=names.get(thing.support, thing.support)) for _, thing in things)
+    items = _told_apart([(group, _one(_whole(group, views))) for group in groups])
+    names = {item.id: obj.id for group, obj in items for _, item in group}
+    objects = tuple(replace(obj, support=names.get(obj.support, obj.support)) for _, obj in items)
     cloud = thin(np.concatenate([view.scene.cloud for view in views]), FUSION.cloud)
     return Scene(objects, _table([view.scene.table for view in views]), max(view.scene.stamp for view in views), cloud)
 
@@ -132,22 +132,22 @@ def _looked_through(group: Sequence[tuple[int, SceneObject]], views: Sequence[Se
     return any(seen_at_place(view.frame, item, item.bottom) == "gone" for other, view in enumerate(views) if other != number)
 
 
-def _told_apart(things: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group, SceneObject]]:
+def _told_apart(objects: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group, SceneObject]]:
     """Objects without those that are others in disguise.
 
     A view may take two objects for one, or one for two: what lies in the boxes of objects that more views, or a surer one, show is left out.
     """
-    order = sorted(range(len(things)), key=lambda index: (-len(things[index][0]), -things[index][1].confidence))
+    order = sorted(range(len(objects)), key=lambda index: (-len(objects[index][0]), -objects[index][1].confidence))
     kept: list[int] = []
     for index in order:
-        group, thing = things[index]
+        group, item = objects[index]
         numbers = {number for number, _ in group}
-        boxes = [things[other][1] for other in kept if not things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
-        boxes += [things[other][1] for other in kept if not things[other][1].is_container and len(things[other][0]) > len(group)]
-        containers = [things[other][1] for other in kept if things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
-        if thing.is_container or max(_explained(thing.points, boxes), _of_containers(thing.points, containers)) < FUSION.explained:
+        boxes = [objects[other][1] for other in kept if not objects[other][1].is_container and not numbers & {number for number, _ in objects[other][0]}]
+        boxes += [objects[other][1] for other in kept if not objects[other][1].is_container and len(objects[other][0]) > len(group)]
+        containers = [objects[other][1] for other in kept if objects[other][1].is_container and not numbers & {number for number, _ in objects[other][0]}]
+        if item.is_container or max(_explained(item.points, boxes), _of_containers(item.points, containers)) < FUSION.explained:
             kept.append(index)
-    return [things[index] for index in sorted(kept)]
+    return [objects[index] for index in sorted(kept)]
 
 
 def _explained(points: npt.NDArray[np.float32], boxes: Sequence[SceneObject]) -> float:

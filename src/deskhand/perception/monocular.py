@@ -44,7 +44,7 @@ SETTINGS = MonocularSettings()
 
 
 def estimate_depth(image: Image, intrinsics: CameraIntrinsics, world_T_camera: Array, half: Array) -> tuple[Depth, Mask]:
-    """Depth (H, W) [m] and which pixels are taken for things that stand on the table (H, W).
+    """Depth (H, W) [m] and which pixels are taken for objects that stand on the table (H, W).
 
     Args:
         image: (H, W, 3).

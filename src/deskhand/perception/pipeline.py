@@ -150,7 +150,7 @@ class Perception:
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source
             objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
-        cloud = thin(view.points[view.things], self.settings.cloud_voxel)
+        cloud = thin(view.points[view.objects], self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 
     def annotated(self, scene: Scene) -> Image:
@@ -206,7 +206,7 @@ class Perception:
             label, names = COMPARTMENT_NAME, ()
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
-        thing = SceneObject(
+        obj = SceneObject(
             id="",
             label=label,
             color=color,
@@ -222,7 +222,7 @@ class Perception:
             guessed=item.solid.guessed,
             names=names,
         )
-        return Detection(thing, rgb, cut)
+        return Detection(obj, rgb, cut)
 
 
 def _third(sides: Sequence[float], across: float) -> float:

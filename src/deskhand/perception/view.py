@@ -46,7 +46,7 @@ class View:
     light: Floats
     valid: Mask
     filled: Mask
-    things: Mask
+    objects: Mask
     robot: Mask
     noise: float
 
@@ -95,8 +95,8 @@ def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robo
     """Prepare the part of a levelled ``frame`` that shows objects; ``is_robot`` tells which of points (N, 3) are the robot's own."""
     smooth = smooth_depth(frame.depth)
     level = Frame(frame.color, smooth, frame.intrinsics, frame.world_T_camera, frame.stamp)
-    things, robot = _things(level, fit, settings, is_robot)
-    window = _window_of(things)
+    objects, robot = _objects(level, fit, settings, is_robot)
+    window = _window_of(objects)
     color = cv2.medianBlur(np.ascontiguousarray(frame.color[window]), 3).astype(np.float32)
     total = color[..., 0] + color[..., 1] + color[..., 2]
     color += 8.0
@@ -105,10 +105,10 @@ def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robo
     points = np.stack([_coordinate(part, axis) for axis in range(3)], axis=-1)
     valid = np.isfinite(part.depth)
     origin = window[0].start, window[1].start
-    return View(part, origin, level, points, color, total / 3, valid, np.zeros(valid.shape, bool), things[window], robot[window], fit.noise)
+    return View(part, origin, level, points, color, total / 3, valid, np.zeros(valid.shape, bool), objects[window], robot[window], fit.noise)
 
 
-def _things(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None) -> tuple[Mask, Mask]:
+def _objects(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None) -> tuple[Mask, Mask]:
     """Pixels (H, W) of what is above the table and within its extent, and those of the robot."""
     height = _coordinate(frame, 2)
     with np.errstate(invalid="ignore"):
@@ -153,12 +153,12 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     nearer to that object's nearest pixel than to the nearest one of the background.
     """
     reach, width = settings.fill_reach, view.valid.shape[1]
-    near = cv2.dilate(view.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
+    near = cv2.dilate(view.objects.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
     v, u = np.nonzero(~view.valid & ~view.robot & near)
     if not len(v):
         return view
-    own, own_distance = _nearest(view.things, v, u)
-    other, _ = _nearest(view.valid & ~view.things, v, u)
+    own, own_distance = _nearest(view.objects, v, u)
+    other, _ = _nearest(view.valid & ~view.objects, v, u)
 
     def unlike(flat: Indices) -> Floats:
         chroma, light = view.chroma.reshape(-1, 3), view.light.reshape(-1)
@@ -169,9 +169,9 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     v, u, own = v[mine], u[mine], own[mine]
     points, depth = view.points.copy(), view.frame.depth.copy()
     points[v, u], depth[v, u] = _inferred(view, v, u, own)
-    filled, things = view.filled.copy(), view.things.copy()
-    filled[v, u] = things[v, u] = True
-    return replace(view, frame=replace(view.frame, depth=depth), points=points, filled=filled, things=things)
+    filled, objects = view.filled.copy(), view.objects.copy()
+    filled[v, u] = objects[v, u] = True
+    return replace(view, frame=replace(view.frame, depth=depth), points=points, filled=filled, objects=objects)
 
 
 def _nearest(mask: Mask, v: Indices, u: Indices) -> tuple[Indices, Floats]:
@@ -192,7 +192,7 @@ def _inferred(view: View, v: Indices, u: Indices, own: Indices) -> tuple[Floats,
     qu = np.clip(np.rint(pu + 3 * (pu - u) / step).astype(int), 0, width - 1)
     beside = view.points[pv, pu]
     inward = view.points[qv, qu]
-    level = (np.abs(inward[:, 2] - beside[:, 2]) < 0.0035) & view.things[qv, qu]
+    level = (np.abs(inward[:, 2] - beside[:, 2]) < 0.0035) & view.objects[qv, qu]
     k = view.frame.intrinsics
     rays = np.column_stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones(len(v))]) @ view.frame.world_T_camera[:3, :3].T
     with np.errstate(divide="ignore", invalid="ignore"):

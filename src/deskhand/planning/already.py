@@ -20,7 +20,7 @@ def is_already(intent: Intent, objects: Sequence[Seen]) -> bool:
     if isinstance(intent, Clear):
         return not any(overlaps(item, room_in(intent)) for item in objects)
     if isinstance(intent, Sort):
-        items = [item for ref in intent.things for item in resolve(ref, objects, "thing").objects if not is_receptacle(item)]
+        items = [item for ref in intent.objects for item in resolve(ref, objects, "object").objects if not is_receptacle(item)]
         groups = [str(item.get("color")) if intent.by == "color" else kind(item) for item in items]
         containers = sum(is_receptacle(item) for item in objects)  # where there are enough, each group gets one
         return bool(items) and len(set(groups)) == len(groups) > containers

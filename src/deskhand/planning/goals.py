@@ -104,15 +104,15 @@ def make_goals(tasks: Sequence[Task], objects: Sequence[Seen], kept: frozenset[s
     left = set(kept)
     for task in tasks:
         if isinstance(task, Leave):
-            left |= {item["id"] for ref in task.things if not ref.rest for item in resolve(ref, objects, "any").objects}
+            left |= {item["id"] for ref in task.objects if not ref.rest for item in resolve(ref, objects, "any").objects}
     places = [task for task in tasks if isinstance(task, Place)]
     alone = len(places) + sum(isinstance(task, Tidy) for task in tasks) == 1
     named: dict[str, Goal] = {}
     for general in (False, True):  # what is named comes first; "everything" and "the rest" take what remains
         for place in places:
-            for ref in place.things:
+            for ref in place.objects:
                 if _general(ref) == general:
-                    _place(ref, place, objects, left, named, out, alone and len(place.things) == 1)
+                    _place(ref, place, objects, left, named, out, alone and len(place.objects) == 1)
     for task in tasks:
         if isinstance(task, Tidy) and not (task.strict and places):
             _tidy(task, objects, left, named, out)
@@ -138,13 +138,13 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
         out.problems.append(("impossible", f"I cannot put objects {NEVER[place.relation]} others; {known}"))
         return
     another = ref.count and not (ref.definite or ref.id)  # "one block here, another one there"
-    found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "thing")
-    things = [item for item in found.objects if item["id"] not in left]
+    found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "object")
+    items = [item for item in found.objects if item["id"] not in left]
     if _general(ref):
-        things = [item for item in things if item["id"] not in named]
-        if things and all(beyond_reach(item) for item in things):
+        items = [item for item in items if item["id"] not in named]
+        if items and all(beyond_reach(item) for item in items):
             if not named:
-                _beyond(things, out)
+                _beyond(items, out)
             return
     if found.note:
         out.notes.append(found.note)
@@ -152,7 +152,7 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
         out.notes.append(f"there is nothing {ref.where[0].replace('at', 'in')} {ref.where[1].words}")
     elif found.missing and not _general(ref):
         _missing(ref, found, objects, out, forgiven=ref.count == 0 and not alone)
-    for item in things:
+    for item in items:
         target = _target(place, item, objects, out)
         if target is None:
             return
@@ -171,9 +171,9 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
         out.stages[item["id"]] = place.stage
 
 
-def _beyond(things: Sequence[Seen], out: Goals) -> None:
+def _beyond(objects: Sequence[Seen], out: Goals) -> None:
     """All that is left to be meant is out of reach."""
-    out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(things)}."))
+    out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(objects)}."))
 
 
 def _missing(ref: Ref, found: Referents, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
@@ -231,26 +231,26 @@ def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
 def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals) -> None:
     """Each object that nobody placed goes into the nearest container, evenly filled when several are near."""
     containers = [item for item in objects if is_receptacle(item)]
-    things = [item for item in objects if not is_receptacle(item) and not inside(item, objects)]
+    items = [item for item in objects if not is_receptacle(item) and not inside(item, objects)]
     if task.scope:
         wanted: set[str] = set()
         for ref in task.scope:
-            found = resolve(ref, objects, "thing")
+            found = resolve(ref, objects, "object")
             wanted |= {item["id"] for item in found.objects}
             if found.missing:
                 _missing(ref, found, objects, out, forgiven=False)
-        things = [item for item in things if item["id"] in wanted]
-    things = [item for item in things if item["id"] not in left and item["id"] not in named]
-    if things and all(beyond_reach(item) for item in things):
+        items = [item for item in items if item["id"] in wanted]
+    items = [item for item in items if item["id"] not in left and item["id"] not in named]
+    if items and all(beyond_reach(item) for item in items):
         if not named:
-            _beyond(things, out)
+            _beyond(items, out)
         return
-    things = [item for item in things if not beyond_reach(item)]
-    if things and not containers:
+    items = [item for item in items if not beyond_reach(item)]
+    if items and not containers:
         out.problems.append(("impossible", f"there is no container on the desk to tidy objects into. I see {listing(objects)}."))
         return
     room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
-    for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
+    for item in sorted(items, key=lambda obj: -measure(obj, "volume")):
         near = order_near(containers, item)
         best = next((c for c in near if measure(item, "volume") <= room[c["id"]]), near[0])
         room[best["id"]] -= measure(item, "volume")
@@ -260,22 +260,22 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
 
 def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals) -> None:
     """Biggest at the bottom, unless the order was said; what cannot carry anything (balls) is refused by the verifier."""
-    things: list[Seen] = []
-    for ref in task.things:
-        found = resolve(ref, objects, "thing")
+    items: list[Seen] = []
+    for ref in task.objects:
+        found = resolve(ref, objects, "object")
         if found.missing:
             _missing(ref, found, objects, out, forgiven=False)
-        things += [item for item in found.objects if item["id"] not in left and item not in things]
+        items += [item for item in found.objects if item["id"] not in left and item not in items]
     if not task.ordered:
-        things.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
-    if len(things) < 2 and not out.problems:
-        out.problems.append(("impossible", f"a tower needs two objects; I found {listing(things)}."))
-    for above, below in zip(things[1:], things, strict=False):
+        items.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
+    if len(items) < 2 and not out.problems:
+        out.problems.append(("impossible", f"a tower needs two objects; I found {listing(items)}."))
+    for above, below in zip(items[1:], items, strict=False):
         named[above["id"]] = Goal(above["id"], "on", below["id"])
 
 
 def _release(task: Release, objects: Sequence[Seen], named: dict[str, Goal], out: Goals) -> None:
-    for ref in task.things:
+    for ref in task.objects:
         found = resolve(ref, objects, "any") if not ref.pronoun else Referents(tuple(item for item in objects if item.get("support") == "gripper"))
         for item in found.objects:
             named[item["id"]] = Goal(item["id"], "on", TABLE)

@@ -138,23 +138,23 @@ def _event(words: str, objects: Sequence[Seen], notes: list[str]) -> str:
         if re.fullmatch(pattern, words):
             return atom
     if found := _AWAY.fullmatch(words):
-        return _any(f"place_in({thing})" for thing in _ids(found["a"] or found["b"] or found["c"], objects, notes))
+        return _any(f"place_in({item})" for item in _ids(found["a"] or found["b"] or found["c"], objects, notes))
     if found := _OVER.fullmatch(words):
         below = _ids(found["to"] or found["below"], objects, notes)
-        carried = [""] if not found["what"] or found["what"] in _ANYTHING else [f"{thing}," for thing in _ids(found["what"], objects, notes)]
-        return _any(f"over({thing}{target})" for thing in carried for target in below)
+        carried = [""] if not found["what"] or found["what"] in _ANYTHING else [f"{item}," for item in _ids(found["what"], objects, notes)]
+        return _any(f"over({item}{target})" for item in carried for target in below)
     if found := _PLACE.fullmatch(words):
         tool = "place_in" if found["how"] in ("in", "into") else "place"
-        things, targets = _ids(found["what"], objects, notes), _ids(found["to"], objects, notes)
+        items, targets = _ids(found["what"], objects, notes), _ids(found["to"], objects, notes)
         if tool == "place_in":
-            return _any(f"place_in({thing},{target})" for thing in things for target in targets)
-        return _any(f"(place({thing}) & on({thing},{target}))" for thing in things for target in targets)
+            return _any(f"place_in({item},{target})" for item in items for target in targets)
+        return _any(f"(place({item}) & on({item},{target}))" for item in items for target in targets)
     for pattern, name in _ACTS:
         if found := re.fullmatch(f"{pattern} (?P<what>.+)", words):
-            return _any(f"{name}({thing})" for thing in _ids(found["what"], objects, notes))
+            return _any(f"{name}({item})" for item in _ids(found["what"], objects, notes))
     if found := _IS.fullmatch(words):
         relation = "in" if found["how"] in ("in", "inside") else "on"
-        return _any(f"{relation}({thing},{target})" for thing in _ids(found["what"], objects, notes) for target in _ids(found["to"], objects, notes))
+        return _any(f"{relation}({item},{target})" for item in _ids(found["what"], objects, notes) for target in _ids(found["to"], objects, notes))
     raise DeskhandError("not_understood", f"{words!r} is no act or state that I know.", hint=f"Rules: {FORMS}. Acts: {ACTS}.")
 
 

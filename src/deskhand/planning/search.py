@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from deskhand.errors import DeskhandError
-from deskhand.planning.symbolic import MOST_THINGS, State, Step, SymbolicGoal
+from deskhand.planning.symbolic import MOST_OBJECTS, State, Step, SymbolicGoal
 from deskhand.world.relations import TABLE
 
 WEIGHTS = (1.0, 5.0)
@@ -30,12 +30,12 @@ def plan(state: State, goals: Sequence[SymbolicGoal], free: Sequence[str] = (), 
         DeskhandError: ``impossible`` when there is no such plan, ``unknown_object`` when a goal names what is not there, ``invalid_input`` when there are
             too many objects.
     """
-    names = state.things
+    names = state.objects
     unknown = [name for goal in goals for name in (goal.object_id, goal.target_id) if name not in (*names, "", TABLE)]
     if unknown:
         raise DeskhandError("unknown_object", f"there is no object {', '.join(unknown)}; known: {', '.join(names) or 'none'}.", hint="Look again.")
-    if len(names) > MOST_THINGS:
-        raise DeskhandError("invalid_input", f"there are {len(names)} objects; plans are made for at most {MOST_THINGS}.")
+    if len(names) > MOST_OBJECTS:
+        raise DeskhandError("invalid_input", f"there are {len(names)} objects; plans are made for at most {MOST_OBJECTS}.")
     if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
         return []
     return _solved(state, goals, free, frozenset(kept))

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from deskhand.world.acts import PUTS
 from deskhand.world.relations import TABLE
 
-MOST_THINGS = 40
+MOST_OBJECTS = 40
 ROLLS = frozenset(("ball", "pen", "marker"))
 """Labels of what nothing stays on; so does whatever is a sphere."""
 MOVES = frozenset(("pick", *PUTS, "push", "separate", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
@@ -76,7 +76,7 @@ class State:
     looked: bool = True
 
     @property
-    def things(self) -> list[str]:
+    def objects(self) -> list[str]:
         """All ids, what is held last."""
         return [*self.where, *([self.held] if self.held else [])]
 

@@ -14,6 +14,7 @@ from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.self_filter import joint_map
+from deskhand.sim.off_screen import current_gl
 from deskhand.sim.reality.color import ColorCamera, noisy
 from deskhand.sim.reality.depth import DepthCamera, depth_pose, surface_losses
 from deskhand.sim.reality.world import mount_error
@@ -46,7 +47,7 @@ STEADY = 0.2  # [s] between two pictures, up to which the camera is taken to hav
 
 
 class RgbdRenderer:
-    """Renders a camera in a simulation off screen. An OpenGL context belongs to one thread: open, use and close it in the same one.
+    """Renders a camera in a simulation off screen. OpenGL's state belongs to one thread: open, use and close it in the same one.
 
     ``camera`` is any camera no larger than the world's own, which is the default. The pose that a frame tells is that of the measured joints where the
     arm carries the camera. Where the world has a reality, the camera really is where that says, and what it measures is as that says. Use as a context
@@ -61,7 +62,6 @@ class RgbdRenderer:
         links = simulation.built.robot.links
         if self.camera.link and self.camera.link not in links:
             raise DeskhandError("config_error", f"the arm has no link {self.camera.link!r} to carry a camera; it has {', '.join(links)}.")
-        self._gl: Any = None
         self._context: Any = None
         self._count = 0
         self._last: Frame | None = None
@@ -77,7 +77,7 @@ class RgbdRenderer:
         self._depth_apart = self._reality is not None and (self._reality.depth.registration > 0 or bool(self._losses.any()))
 
     def open(self) -> None:
-        """Make the OpenGL context.
+        """Hand the model to the driver.
 
         Raises:
             DeskhandError: ``missing_dependency`` when the machine cannot render off screen.
@@ -88,10 +88,7 @@ class RgbdRenderer:
         self._camera.type, self._camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(CAMERA).id
         self._view = mujoco.MjrRect(0, 0, camera.width, camera.height)
         try:
-            from mujoco.gl_context import GLContext
-
-            self._gl = GLContext(camera.width, camera.height)
-            self._gl.make_current()
+            current_gl()
             self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         except Exception as error:  # what a missing driver raises differs from one OpenGL platform to another
             raise DeskhandError(
@@ -103,12 +100,11 @@ class RgbdRenderer:
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
 
     def close(self) -> None:
-        """Give the OpenGL context back."""
+        """Give back what the driver holds of the model."""
         if self._context is not None:
+            current_gl()
             self._context.free()
-        if self._gl is not None:
-            self._gl.free()
-        self._gl = self._context = None
+        self._context = None
 
     def __enter__(self) -> RgbdRenderer:
         self.open()
@@ -210,7 +206,8 @@ class RgbdRenderer:
     def _draw(self, deep: bool = True) -> Image:
         """Draw the scene: colour (H, W, 3); ``deep``: the depth buffer is read, too."""
         k = self.intrinsics
-        self._gl.make_current()
+        current_gl()
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         mujoco.mjr_render(self._view, self._scene, self._context)
         color = np.empty((k.height, k.width, 3), np.uint8)
         if deep:

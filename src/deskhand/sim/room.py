@@ -8,10 +8,10 @@ import mujoco
 import numpy as np
 
 from deskhand.geometry import quaternion_from_matrix
+from deskhand.sim.reality.edge_objects import add_edge_objects
 from deskhand.sim.reality.light import add_light
 from deskhand.sim.reality.patterns import table_picture
 from deskhand.sim.reality.spec import TableReality
-from deskhand.sim.reality.things import add_things
 from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA = "camera"
@@ -31,7 +31,7 @@ def add_room(spec: mujoco.MjSpec, world: WorldSpec) -> None:
         _lights(spec)
     _camera(spec, world.camera)
     if world.reality is not None:
-        add_things(spec, world, world.reality)
+        add_edge_objects(spec, world, world.reality)
 
 
 def _desk(spec: mujoco.MjSpec, desk: WorldSpec) -> None:

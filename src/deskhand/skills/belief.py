@@ -12,6 +12,8 @@ from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_c
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
+from deskhand.skills.look_alikes import LookAlikes
+from deskhand.skills.on_pans import OnPans
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.skills.robot import Robot
@@ -63,6 +65,8 @@ class Belief:
         felt: what objects were like in the gripper; a look that says otherwise is overruled.
         corrections: what somebody with eyes has put right; applied to every look.
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
+        alike: keeps apart by their places what looks the same.
+        pans: what stands on the pans of a balance.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -78,12 +82,14 @@ class Belief:
         self.felt: dict[str, Felt] = {}
         self.corrections = Corrections()
         self.again = KnownAgain()
+        self.alike = LookAlikes()
+        self.pans = OnPans()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
-        scene = self.corrections.apply(self.again.apply(robot.detect_objects()))
+        scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
-        frame = robot.observe() if self.known or partial else None
+        frame = robot.observe() if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
@@ -96,9 +102,12 @@ class Belief:
 
         ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
-        scene = self.corrections.apply(self.again.apply(scene))
+        scene = self.corrections.apply(self._known_again(scene))
         if frame is not None:
-            scene, self.known = with_known(scene, frame, self.known)
+            carried = self.pans.seen(frame) if self.pans.items else {}
+            scene = self.pans.apart(scene) if carried else scene
+            scene, proved = with_known(scene, frame, self.known | carried)
+            self.known = {name: item for name, item in proved.items() if name not in carried}
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
@@ -108,6 +117,10 @@ class Belief:
         if self.memory is not None:
             picture = observe if frame is None else lambda: frame
             self.memory.looked(scene, evidence_of(picture) if picture is not None else None)
+
+    def _known_again(self, scene: Scene) -> Scene:
+        """The scene with the ids under which its objects are known here."""
+        return self.alike.apply(self.again.apply(scene))
 
     def hide(self, item: SceneObject) -> None:
         """``item`` was put where it cannot be seen."""
@@ -120,9 +133,11 @@ class Belief:
         assert self.scene is not None, "nothing was seen yet"
         return replace(self.scene, objects=(*self.scene.objects, *self.hidden))
 
-    def disturb(self) -> None:
-        """Something is about to be touched: the last look may no longer hold."""
+    def disturb(self, pushes: bool = False) -> None:
+        """Something is about to be touched: the last look may no longer hold. ``pushes``: objects will slide, so that their places tell nothing."""
         self.fresh = False
+        if pushes:
+            self.alike.forget()
 
     def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array, united: bool = False) -> SceneObject:
         """The gripper has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
@@ -135,6 +150,8 @@ class Belief:
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
         self.again.taken()
+        self.alike.taken(item.id)
+        self.pans.taken(item.id)
         self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
@@ -157,7 +174,9 @@ class Belief:
     def released(self, world_T_tcp: Array | None = None, dropped: bool = False) -> None:
         """The gripper, where it is at, is empty: it let go of what it held, or lost it (``dropped``)."""
         if self.held is not None and world_T_tcp is not None:
-            self.again.let_go(self.held.object, (world_T_tcp @ self.held.tcp_T_object)[:3, 3])
+            place = (world_T_tcp @ self.held.tcp_T_object)[:3, 3]
+            self.again.let_go(self.held.object, place)
+            self.alike.let_go(self.held.object, place)
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None

@@ -4,40 +4,45 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.balance import Balance, Pan, find_balance
+from deskhand.perception.balance import Balance, Pan, find_balance, follow
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
+from deskhand.skills.on_pans import is_piece, standing_on
 from deskhand.skills.placement_sampling import spots_at, spots_for_pose
 from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.why import distance_from, in_the_way, joined, nearest_free
-from deskhand.types import Frame, Scene, SceneObject, SkillResult
+from deskhand.types import Scene, SceneObject, SkillResult
 
 APART = 0.3  # [s] between the two pictures of a reading
 STILL = 0.0006  # [m] by which the pans' difference may change between them while they are at rest: three times what one reading errs by
 WAIT = 3.0  # [s] that moving pans are waited for
-PAN_TOP = 0.012  # [m] above a pan's plate that its rim may seem to reach
 TRIED = 40  # places at most
 GRID = 0.005  # [m] between the places on a pan that are tried
-SMALL = 0.75  # share of a pan's side that what lies on it is at most long; what is longer is the pan
+TRAVEL = 0.024  # [m] between both stops of a small balance
+LOW = 0.015  # [m] below a pan's plate that pieces of a balance reach down to
 RIM = 0.005  # [m] that an object keeps from the edge of the pan
 BESIDE = 0.006  # [m] between two objects on a pan
 
 
-def read_pans(ctx: SkillContext, wait: float = WAIT) -> tuple[Balance, bool]:
-    """The balance as it is seen, and whether it is at rest; a moving one is waited for, ``wait`` [s] at most. Raises as find_balance."""
-    first = measured(ctx)
+def read_pans(ctx: SkillContext, wait: float = WAIT, moves: bool = True) -> tuple[Balance, bool]:
+    """The balance as it is seen, and whether it is at rest; a moving one is waited for, ``wait`` [s] at most.
+
+    ``moves``: whether the arm may go out of the way. Raises as find_balance.
+    """
+    first = measured(ctx, moves)
     deadline = ctx.robot.now() + wait
     while True:
         ctx.check()
         ctx.robot.sleep(APART)
-        second = measured(ctx)
+        second = measured(ctx, moves)
         if abs(second.difference - first.difference) <= STILL:
             return second, True
         if ctx.robot.now() > deadline:
@@ -45,32 +50,47 @@ def read_pans(ctx: SkillContext, wait: float = WAIT) -> tuple[Balance, bool]:
         first = second
 
 
-def measured(ctx: SkillContext) -> Balance:
-    """The balance in a fresh picture; the arm is taken out of the way when it hides it."""
-    with ctx.timed("perception"):
-        frame: Frame = ctx.robot.observe()
-        try:
-            return find_balance(frame)
-        except DeskhandError as error:
-            if error.code != "unknown_object" or ctx.at_home():
-                raise
+def measured(ctx: SkillContext, moves: bool = True) -> Balance:
+    """The balance in a fresh picture; the arm is taken out of the way when it hides it and ``moves``. One that was seen before is where it was."""
+    try:
+        return _found(ctx)
+    except DeskhandError as error:
+        if error.code != "unknown_object" or not moves or ctx.at_home():
+            raise
     ctx.go_home()
+    return _found(ctx)
+
+
+def _found(ctx: SkillContext) -> Balance:
+    pans = ctx.belief.pans
     with ctx.timed("perception"):
-        return find_balance(ctx.robot.observe())
+        frame = ctx.robot.observe()
+        pans.balance = find_balance(frame) if pans.balance is None else follow(frame, pans.balance)
+    return pans.balance
 
 
-def lying_on(scene: Scene, pan: Pan) -> list[SceneObject]:
-    """Objects that stand over a pan, on it."""
-    here = (item for item in scene.objects if pan.over(*item.position[:2]) and max(item.size[:2]) < SMALL * pan.side)
-    return [item for item in here if item.bottom > pan.height - PAN_TOP and item.top > pan.height + PAN_TOP]
+def lying_on(ctx: SkillContext, scene: Scene, balance: Balance) -> dict[str, list[SceneObject]]:
+    """Side -> what stands on that pan, seen from here: what was put there and is there still, and what a look shows beside that; it is followed from now on."""
+    pans = ctx.belief.pans
+    found: dict[str, list[SceneObject]] = {}
+    for side in ("left", "right"):
+        for item in standing_on(scene, getattr(balance, side), tuple(pans.items)):
+            pans.put(item, side)
+        found[side] = [item for there, item in pans.items.values() if there == side]
+    return found
 
 
-def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
-    """Ids under which a look knows the pan and what is below it: what reaches under its middle and not above its rim."""
+def carrying(scene: Scene, pan: Pan, moved: float = 0.0) -> tuple[str, ...]:
+    """Ids under which a look knows the pan and what is below it: what reaches under its middle and hardly above its rim; ``moved``: by which the pan may have
+    come down since that look [m].
+    """
+    was = replace(pan, height=pan.height + moved)
     return tuple(
         item.id
         for item in scene.objects
-        if item.top < pan.height + PAN_TOP and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
+        if is_piece(item, was)
+        and (not moved or item.bottom < pan.height - LOW)
+        and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
     )
 
 
@@ -90,7 +110,6 @@ def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
     held, scene = ready(ctx, f"place it on the {side} pan")
     target = room_on(ctx, measured(ctx), side, held, scene)
     result = put_down(ctx, held, scene, target)
-    ctx.belief.known.pop(held.object.id, None)  # it moves with the pan
     balance, _ = read_pans(ctx)
     now: Pan = getattr(balance, side)
     position = result.data.get("position")
@@ -104,28 +123,37 @@ def room_on(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: S
 
     Raises ``no_free_space``: what lies in the way, how much is missing, and where there is room.
     """
-    found = _room(ctx, getattr(balance, side), side, held, scene)
+    found = _room(ctx, balance, side, held, scene)
     if found is None:
         raise _no_room(ctx, balance, side, held, scene)
     return found
 
 
-def _room(ctx: SkillContext, pan: Pan, side: str, held: Held, scene: Scene) -> Target | None:
-    others, below = lying_on(scene, pan), carrying(scene, pan)
+def _room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> Target | None:
+    pan: Pan = getattr(balance, side)
+    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
     everything, gripper, axis = ctx.belief.everything(), ctx.robot.arm.gripper, lean_axis(ctx)
+    everything = replace(everything, objects=tuple(item for item in everything.objects if item.id not in below))
     for place in free_places(pan, others, held)[:TRIED]:
         ctx.check()
         if spots_at(everything, place, pan.height, held, gripper, limit=1, axis=axis):
-            return Target(place, None, pan.height, below, f"the {side} pan", gives=True)
+            return Target(place, None, pan.height, below, f"the {side} pan", pan=side)
         if held.object.shape == "box" and spots_for_pose(everything, place, pan.yaw, pan.height, held, gripper):
-            return Target(place, pan.yaw, pan.height, below, f"the {side} pan", gives=True)
+            return Target(place, pan.yaw, pan.height, below, f"the {side} pan", pan=side)
     return None
+
+
+def standing(ctx: SkillContext, scene: Scene, pan: Pan, side: str) -> list[SceneObject]:
+    """What keeps its room on a pan: what is known to stand there, and whatever else a look has shown over it, before the pan moved perhaps."""
+    known = ctx.belief.pans.items
+    over = [item for item in scene.objects if item.id not in known and pan.over(*map(float, item.position[:2])) and item.top > pan.height + TRAVEL / 2]
+    return [item for there, item in known.values() if there == side] + [item for item in over if item.bottom > pan.height - TRAVEL]
 
 
 def _no_room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> DeskhandError:
     pan: Pan = getattr(balance, side)
     everything, name = ctx.belief.everything(), held.object.id
-    others, below = lying_on(scene, pan), carrying(scene, pan)
+    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
     needed = float(np.sort(held.object.size)[1]) + 2 * RIM
     if needed > pan.side:
         why = f"it needs {1000 * needed:.0f} mm and the pan is {1000 * pan.side:.0f} mm wide, {1000 * (needed - pan.side):.0f} mm are missing"
@@ -134,7 +162,7 @@ def _no_room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: 
         why = in_the_way(everything, best, held.object, below)
         why = why and f"at ({best[0]:.3f}, {best[1]:.3f}), where most is free, {why}"
     other = "right" if side == "left" else "left"
-    free = _room(ctx, getattr(balance, other), other, held, scene)
+    free = _room(ctx, balance, other, held, scene)
     if free is not None:
         where = f"the nearest place that works is on the {other} pan at ({free.place[0]:.3f}, {free.place[1]:.3f})"
     else:

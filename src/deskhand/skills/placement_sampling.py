@@ -71,11 +71,11 @@ def spots_in(
     centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
     outward = container.position - base
     lean = rotation_about([-outward[1], outward[0], 0.0], -tilt) if tilt else np.eye(3)
-    thing, hand = _held_points(held), _hand_points(held, gripper)
+    item, hand = _held_points(held), _hand_points(held, gripper)
     spots: list[Spot] = []
     for yaw in YAWS:
         turn = _aimed(lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, container.position, axis)
-        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
+        object_points, hand_points = _underside(item @ turn.T), _underside(hand @ turn.T)
         middle = (turn @ held.tcp_T_object[:3, 3])[:2]
         places = centres - middle  # of the tcp, so that the object's centre comes to the grid
         heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places) + HAND_OVER)
@@ -114,11 +114,11 @@ def spots_at(
     ``axis``: as for :func:`spots_in`.
     """
     ground = HeightMap(scene, place, leave_out=(held.object.id, *ignore), margin=0.005)
-    thing, hand = _held_points(held), _hand_points(held, gripper)
+    item, hand = _held_points(held), _hand_points(held, gripper)
     spots = []
     for yaw in YAWS:
         turn = _aimed(rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, place, axis)
-        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
+        object_points, hand_points = _underside(item @ turn.T), _underside(hand @ turn.T)
         target = np.asarray(place, dtype=float)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
         rest = max(float(ground.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
@@ -136,7 +136,7 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
     """
     loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
-    thing, hand = _held_points(held), _hand_points(held, gripper)
+    item, hand = _held_points(held), _hand_points(held, gripper)
     now = held.grasp.pose[:3, :3] @ held.tcp_T_object[:3, :3]
     as_held = np.eye(4)
     as_held[:3, :3] = now
@@ -144,7 +144,7 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
     spots = []
     for turn in symmetric_turns(held.object):
         rotation = rotation_about([0, 0, 1], yaw + turn - heading) @ held.grasp.pose[:3, :3]
-        object_points, hand_points = _underside(thing @ rotation.T), _underside(hand @ rotation.T)
+        object_points, hand_points = _underside(item @ rotation.T), _underside(hand @ rotation.T)
         target = np.asarray(place, dtype=float)[:2] - (rotation @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
         rest = max(float(loose.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)

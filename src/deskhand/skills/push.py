@@ -100,7 +100,7 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
     allow = tuple(("gripper", pushed.id) for pushed in (item, *others))
     above, down, along = _planned(ctx, start, end, way, height, allow)
     ctx.execute(above)
-    ctx.belief.disturb()
+    ctx.belief.disturb(pushes=True)
     for pushed in (item, *others):
         ctx.belief.known.pop(pushed.id, None)
     ctx.execute(down)

@@ -21,7 +21,7 @@ from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.standing import standing_place
+from deskhand.skills.standing import standing_places
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
@@ -33,13 +33,15 @@ EXACT = 0.010  # [m] the same where one was
 TURNED = 0.2  # [rad] that its heading may differ from the one that was asked for
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
 PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
+LOOKS = 2  # at what was put where it gives way, until it is proved there
+SETTLES = 1.5  # [s] between them: a balance comes to rest
 ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carries it
 
 
 @dataclass(frozen=True)
 class Target:
     """A place. Where the object's centre shall come to stand: (x, y), heading [rad] of its longer side or None for any, height [m] of what carries it,
-    and that. ``gives``: what carries it moves under the weight, as a pan does; the caller sees whether it stands there.
+    and that. ``pan``: the side of the balance whose pan it is, which moves under the weight; the caller sees whether it stands there.
     """
 
     place: Array
@@ -47,7 +49,7 @@ class Target:
     level: float
     on: tuple[str, ...]
     name: str
-    gives: bool = False
+    pan: str = ""
 
     @property
     def exact(self) -> bool:
@@ -76,16 +78,26 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
 
 @skill
 def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
-    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides; where its top is not level there, at
-    the level place nearest to its centre. As :func:`place_at`.
+    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides; where its top is not level there, not
+    within reach or not free, at the nearest place to its centre that is. As :func:`place_at`.
     """
     held, scene = ready(ctx, f"place it on {target_id}")
     target = scene.get(target_id)
     _check_carriers([target])
     lies = level(target.pose, target.size)
-    place, height = standing_place(target, float(min(held.object.size[:2])) / 2)
+    place, height = _place_on_top(ctx, held, target)
     yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight and height == target.top else None
     return put_down(ctx, held, scene, Target(place, yaw, height, (target_id,), f"the top of {target_id}"))
+
+
+def _place_on_top(ctx: SkillContext, held: Held, target: SceneObject) -> tuple[Array, float]:
+    """Where on it (2,) [m, world], and at which height [m]; over its centre where the arm reaches none."""
+    scene = ctx.belief.everything()
+    places = list(standing_places(target, np.asarray(held.object.size, dtype=float)))
+    for place, height in places:
+        if reached(ctx, spots_at(scene, place, height, held, ctx.robot.arm.gripper, axis=lean_axis(ctx))):
+            return place, height
+    return places[0]
 
 
 def _check_carriers(carriers: Sequence[SceneObject]) -> None:
@@ -115,7 +127,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
     if abs(turned := float(data.get("turned_by", 0.0))) > TURNED:
         raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
-    if target.on and not target.gives and not _stands_on(after, before, found, target):
+    if target.on and not target.pan and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
 
@@ -145,6 +157,8 @@ def _room(ctx: SkillContext, target: Target, tilt: float) -> list[Spot]:
     held, gripper = ctx.belief.held, ctx.robot.arm.gripper
     assert held is not None
     scene = ctx.belief.everything()
+    if target.pan:  # which has moved since it was seen
+        scene = replace(scene, objects=tuple(item for item in scene.objects if item.id not in target.on))
     if tilt:
         spots: list[Spot] = []
     elif target.yaw is None:
@@ -178,14 +192,11 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     """Look: is it where the gripper let it go, and how far is that from the place?"""
     name = held.object.id
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
-    if put.shape in PROVABLE and not target.gives:
+    if target.pan:
+        return _measure_on_pan(ctx, held, before, target, put)
+    if put.shape in PROVABLE:
         ctx.belief.stands(put)
     after, found, data = look_after(ctx, held, before, put.pose)
-    if target.gives:
-        found = _sunk(after, held.object, target)
-        data["seen"] = found is not None
-        if found is not None:
-            data.update(seen_as=found.id, position=[round(float(value), 4) for value in found.position])
     if name in ctx.belief.known:
         frame = ctx.robot.observe()
         others = [item for item in ctx.belief.known.values() if item.id != name]
@@ -205,11 +216,28 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     return after, found, data
 
 
-def _sunk(scene: Scene, item: SceneObject, target: Target) -> SceneObject | None:
-    """What is seen at the place on a support that gave way, of about the size of ``item``: the height is not known, and so is no look-alike's id."""
-    near = [(float(np.linalg.norm(other.position[:2] - target.place)), other) for other in scene.objects if max(other.size) < 1.5 * max(item.size)]
-    off, found = min(near, key=lambda pair: pair[0], default=(CLOSE_ENOUGH, None))
-    return found if off < CLOSE_ENOUGH else None
+def _measure_on_pan(ctx: SkillContext, held: Held, before: Scene, target: Target, put: SceneObject) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+    """As :func:`_measure`, where the support has given way: it is as high as the pan is now, and a picture proves it there or does not."""
+    name, belief = held.object.id, ctx.belief
+    belief.again.taken()  # a rim that comes to light is not what was let go
+    belief.pans.put(put, target.pan)
+    for _ in range(LOOKS):
+        after = ctx.look()
+        item = belief.pans.items.get(name, (target.pan, put))[1]
+        shift, evidence = locate(ctx.robot.observe(), item, [other for _, other in belief.pans.items.values() if other.id != name])
+        if evidence.there:
+            break
+        ctx.robot.sleep(SETTLES)
+    data: dict[str, Any] = {"object_id": name, "seen": evidence.there, "seen_as": name, "disturbed": disturbed(before, after, (name,))}
+    if not evidence.there:
+        belief.pans.taken(name)
+        return after, None, data
+    found = shifted(item, shift)
+    belief.pans.put(found, target.pan)
+    off = float(np.linalg.norm(found.position[:2] - target.place))
+    position = [round(float(value), 4) for value in found.position]
+    data.update(position=position, evidence=round(evidence.share, 2), off_by=round(off, 4))
+    return after, found, data
 
 
 def _stands_on(after: Scene, before: Scene, found: SceneObject, target: Target) -> bool:

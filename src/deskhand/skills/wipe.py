@@ -87,7 +87,7 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
         poses = ways[plan.goal_index]
         ctx.execute(plan)
         ctx.step(0.4, "wipe")
-        ctx.belief.disturb()
+        ctx.belief.disturb(pushes=True)
         line = ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow))
     except DeskhandError as error:
         if error.code != "no_ik_solution":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from deskhand.tasks.base import Task
 
 TASKS = {
+    "balance_scale": "deskhand.tasks.balance_scale:BalanceScale",
     "block_building": "deskhand.tasks.block_building:BlockBuilding",
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",

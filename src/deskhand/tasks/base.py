@@ -37,7 +37,8 @@ class Score:
 class Word:
     """What the robot said: of its last instruction the outcome, of all of them the questions that it asked.
 
-    ``held_then`` are the objects that were in the gripper when somebody told it a correction.
+    ``held_then`` are the objects that were in the gripper when somebody told it a correction. ``weighings``: how many loads of a balance it has read; None
+    where nobody counted.
     """
 
     success: bool = False
@@ -45,6 +46,7 @@ class Word:
     summary: str = ""
     questions: tuple[str, ...] = ()
     held_then: tuple[str, ...] = ()
+    weighings: int | None = None
 
 
 @dataclass(frozen=True)

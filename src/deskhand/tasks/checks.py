@@ -38,7 +38,7 @@ class JudgedDesk:
     def __post_init__(self) -> None:
         object.__setattr__(self, "specs", {item.name: item for item in self.world.objects})
 
-    def things(self) -> list[str]:
+    def objects(self) -> list[str]:
         """Names of all that is no container."""
         return [name for name, item in self.specs.items() if item.kind not in CONTAINER_KINDS]
 
@@ -49,7 +49,7 @@ class JudgedDesk:
         found = where_is(truth.get(name), {other: (truth.get(other), wall) for other, wall in walls.items() if other != name}, truth.in_hand)
         if found != "table":
             return found
-        return next((other for other in self.things() if other != name and _stands_on(truth.get(name), truth.get(other))), found)
+        return next((other for other in self.objects() if other != name and _stands_on(truth.get(name), truth.get(other))), found)
 
     def shift(self, name: str, to: str = "") -> float:
         """[m] along the desk between where ``name`` is and where ``to`` (by default itself) was at the start."""
@@ -147,7 +147,7 @@ def _count(desk: JudgedDesk, wanted: Sequence[Mapping[str, Any]]) -> list[Proble
     for row in wanted:
         fits = [
             name
-            for name in desk.things()
+            for name in desk.objects()
             if row.get("kind", desk.specs[name].kind) == desk.specs[name].kind
             and row.get("color", desk.colors[name]) == desk.colors[name]
             and desk.where(name) == row["in"]
@@ -159,7 +159,7 @@ def _count(desk: JudgedDesk, wanted: Sequence[Mapping[str, Any]]) -> list[Proble
 
 def _clear(desk: JudgedDesk, wanted: Mapping[str, Sequence[float]]) -> list[Problem]:
     inside = []
-    for name in desk.things():
+    for name in desk.objects():
         x, y = desk.end.get(name).pose[:2, 3]
         if wanted["x"][0] < x < wanted["x"][1] and wanted["y"][0] < y < wanted["y"][1]:
             inside.append(f"{name} is in the way at ({x:.2f}, {y:.2f})")
@@ -213,8 +213,8 @@ def check(desk: JudgedDesk, want: Mapping[str, Any]) -> dict[str, list[Problem]]
     found["asks"] = [] if asked == wanted else [f"{asked} questions were asked, not {wanted}: {'; '.join(desk.word.questions)}"]
     if want.get("others") != "any":
         meant = _named(want)
-        found["others"] = [problem for name in desk.things() if name not in meant and (problem := desk.moved(name))]
-    found["dropped"] = [f"{name} was dropped" for name in desk.things() if desk.where(name) == "floor"]
+        found["others"] = [problem for name in desk.objects() if name not in meant and (problem := desk.moved(name))]
+    found["dropped"] = [f"{name} was dropped" for name in desk.objects() if desk.where(name) == "floor"]
     return found
 
 

@@ -64,11 +64,11 @@ def cluttered_desk(
     _check(config, (seed, count, containers), (stacked, filled, touching), kinds)
     random = np.random.default_rng([crc32(b"clutter"), seed])
     for _ in range(_DESKS):
-        things = _things(config, random, count, kinds)
-        if _area(things) * (1 - stacked - filled) > _DENSEST * float(np.prod([np.ptp(config["region"][axis]) for axis in "xy"])):
+        objects = _objects(config, random, count, kinds)
+        if _area(objects) * (1 - stacked - filled) > _DENSEST * float(np.prod([np.ptp(config["region"][axis]) for axis in "xy"])):
             break
         desk = _Desk(config, random, touching, above)
-        if desk.fill(things, round(count * stacked), containers, round(count * filled)):
+        if desk.fill(objects, round(count * stacked), containers, round(count * filled)):
             return WorldSpec(tuple(desk.objects), arm=arm, seed=seed)
     raise DeskhandError("invalid_input", f"{count} objects with {containers} containers find no room within the reach of {arm}.", hint="Ask for fewer objects.")
 
@@ -91,7 +91,7 @@ def _check(config: dict[str, Any], numbers: tuple[int, int, int], shares: tuple[
             raise DeskhandError("invalid_input", f"{text}.")
 
 
-def _things(config: dict[str, Any], random: Random, count: int, kinds: tuple[str, ...] | None) -> list[ObjectSpec]:
+def _objects(config: dict[str, Any], random: Random, count: int, kinds: tuple[str, ...] | None) -> list[ObjectSpec]:
     """Objects that have no place yet."""
     chosen = [str(kind) for kind in random.choice(list(kinds or config["kinds"]), count)]
     result = []
@@ -102,9 +102,9 @@ def _things(config: dict[str, Any], random: Random, count: int, kinds: tuple[str
     return result
 
 
-def _area(things: list[ObjectSpec]) -> float:
+def _area(objects: list[ObjectSpec]) -> float:
     """[m2] that objects cover when they stand or lie side by side."""
-    return sum(float(np.prod(sorted(item.size)[1:])) if item.kind in LYING else item.size[0] * item.size[1] for item in things)
+    return sum(float(np.prod(sorted(item.size)[1:])) if item.kind in LYING else item.size[0] * item.size[1] for item in objects)
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ class _Desk:
         self._walls: list[Footprint] = []
         self._leant: list[Footprint] = []
 
-    def fill(self, things: list[ObjectSpec], stacked: int, containers: int, filled: int) -> bool:
+    def fill(self, objects: list[ObjectSpec], stacked: int, containers: int, filled: int) -> bool:
         """True when all found a place."""
         boxes = [self._container(number, kind) for number, kind in enumerate(map(str, self.random.permutation(list(self.config["containers"]))[:containers]))]
-        inside = [things.pop(int(self.random.integers(len(things)))) for _ in range(filled)]
-        upper = self._uppers(things, stacked)
-        lower = [item for item in things if not any(item is other for other in upper)]
+        inside = [objects.pop(int(self.random.integers(len(objects)))) for _ in range(filled)]
+        upper = self._uppers(objects, stacked)
+        lower = [item for item in objects if not any(item is other for other in upper)]
         return (
             len(upper) == stacked
             and all(self._put_inside(item, boxes[number % len(boxes)]) for number, item in enumerate(inside))
@@ -160,9 +160,9 @@ class _Desk:
             and all(self._put_on(item) for item in sorted(upper, key=lambda item: item.kind in LYING))
         )
 
-    def _uppers(self, things: list[ObjectSpec], stacked: int) -> list[ObjectSpec]:
+    def _uppers(self, objects: list[ObjectSpec], stacked: int) -> list[ObjectSpec]:
         """Objects to put on others; some carriers stay below."""
-        may = [item for item in self.random.permutation(np.array(things, dtype=object)) if item.kind not in ROUND]
+        may = [item for item in self.random.permutation(np.array(objects, dtype=object)) if item.kind not in ROUND]
         carriers = [item for item in may if item.kind in CARRIERS]
         below = carriers[: max(1, -(-stacked // (MOST_LEVELS - 1)))] if carriers and stacked else carriers
         return [item for item in may if not any(item is other for other in below)][:stacked]

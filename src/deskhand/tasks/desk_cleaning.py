@@ -86,9 +86,9 @@ def _setting(arm_name: str, seed: int) -> Setting:
     count, three = int(random.integers(low, high + 1)), bool(random.random() < config["three_containers"])
     for _ in range(500):
         containers = _containers(config, random, three)
-        things = _things(config, random, count)
-        placed = _strew(config, random, containers, things)
-        rules = make_rules(config, random, things, [item.kind for item in containers]) if placed else None
+        items = _objects(config, random, count)
+        placed = _strew(config, random, containers, items)
+        rules = make_rules(config, random, items, [item.kind for item in containers]) if placed else None
         if placed and rules:
             names = {item.kind: item.name for item in containers}
             goal = {item.name: names[rule.container] for item in placed for rule in rules if item.name in rule.objects}
@@ -136,7 +136,7 @@ def _containers(config: dict[str, Any], random: Random, three: bool) -> list[Obj
 
 
 @dataclass(frozen=True)
-class Thing:
+class LooseObject:
     """An object before it has a place."""
 
     name: str
@@ -146,19 +146,19 @@ class Thing:
     mass: float
 
 
-def _things(config: dict[str, Any], random: Random, count: int) -> list[Thing]:
+def _objects(config: dict[str, Any], random: Random, count: int) -> list[LooseObject]:
     """A random mix: ``kinds_at_least`` different kinds where there are that many objects."""
     kinds = list(config["kinds"])
     different = int(random.integers(min(count, config["kinds_at_least"]), min(count, len(kinds)) + 1))
     chosen = [str(kind) for kind in random.choice(kinds, different, replace=False)]
     chosen += [str(kind) for kind in random.choice(chosen, count - different)]
-    things, numbers = [], dict.fromkeys(kinds, 0)
+    objects, numbers = [], dict.fromkeys(kinds, 0)
     for kind in chosen:
         numbers[kind] += 1
         color = str(random.choice(list(config["colors"])))
         size, mass = size_and_mass(config["kinds"][kind], random)
-        things.append(Thing(f"{kind}_{numbers[kind]}", kind, color, size, mass))
-    return things
+        objects.append(LooseObject(f"{kind}_{numbers[kind]}", kind, color, size, mass))
+    return objects
 
 
 def size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, float, float], float]:
@@ -181,14 +181,14 @@ def size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, fl
     return (diameter, diameter, draw(data["height" if form == "standing" else "length"])), draw(data["mass"])
 
 
-def _strew(config: dict[str, Any], random: Random, containers: list[ObjectSpec], things: list[Thing]) -> list[ObjectSpec]:
+def _strew(config: dict[str, Any], random: Random, containers: list[ObjectSpec], objects: list[LooseObject]) -> list[ObjectSpec]:
     """Objects at random places and turns, none nearer to another than the clearances; empty when they do not fit."""
     taken = [(footprint_of(item), True) for item in containers]
     placed: list[ObjectSpec] = []
     # Long objects first: they need the room.
-    for thing in sorted(things, key=lambda thing: -max(thing.size)):
+    for obj in sorted(objects, key=lambda obj: -max(obj.size)):
         for _ in range(300):
-            item = _at_random(config, random, thing)
+            item = _at_random(config, random, obj)
             spot = footprint_of(item)
             radius = float(np.hypot(spot.x - config["base"][0], spot.y - config["base"][1]))
             if config["reach"][0] <= radius <= config["reach"][1] and all(
@@ -206,12 +206,12 @@ def _clearance(config: dict[str, Any], height: float, is_container: bool) -> flo
     return float(config["clearance_container"] if is_container else config["clearance_tall"] if height > config["tall"] else config["clearance"])
 
 
-def _at_random(config: dict[str, Any], random: Random, thing: Thing) -> ObjectSpec:
+def _at_random(config: dict[str, Any], random: Random, item: LooseObject) -> ObjectSpec:
     x, y = random.uniform(*config["region"]["x"]), random.uniform(*config["region"]["y"])
     yaw = random.uniform(-np.pi, np.pi)
-    if config["kinds"][thing.kind]["form"] == "lying":
-        pose = pose_at(x, y, thing.size[0] / 2)
+    if config["kinds"][item.kind]["form"] == "lying":
+        pose = pose_at(x, y, item.size[0] / 2)
         pose[:3, :3] = rotation_rpy(0.0, np.pi / 2, yaw)
     else:
-        pose = pose_at(x, y, thing.size[2] / 2, yaw)
-    return ObjectSpec(thing.name, thing.kind, thing.size, tuple(config["colors"][thing.color]), thing.mass, pose)
+        pose = pose_at(x, y, item.size[2] / 2, yaw)
+    return ObjectSpec(item.name, item.kind, item.size, tuple(config["colors"][item.color]), item.mass, pose)

@@ -38,7 +38,7 @@ FULL = Hardness("desk_cleaning_full", (8, 11), (4, 5), filled=0.45)
 
 
 @dataclass(frozen=True)
-class _Thing:
+class _LooseObject:
     name: str
     kind: str
     color: str
@@ -81,12 +81,12 @@ def _setting(arm_name: str, seed: int, hard: Hardness) -> Setting:
             continue
         containers = [item for item in world.objects if item.kind in CONTAINER_KINDS]
         loose = [item for item in world.objects if item.kind not in CONTAINER_KINDS]
-        things = [_Thing(item.name, item.kind, _color(item)) for item in loose]
-        rules = _rules(random, things, containers, _inside(loose, containers))
+        objects = [_LooseObject(item.name, item.kind, _color(item)) for item in loose]
+        rules = _rules(random, objects, containers, _inside(loose, containers))
         if rules:
             goal = {name: rule.container for rule in rules for name in rule.objects}
             placed = WorldSpec(world.objects, arm=arm_name, seed=seed)
-            return Setting(placed, say(config, random, rules, things), goal, tuple(rules))
+            return Setting(placed, say(config, random, rules, objects), goal, tuple(rules))
     raise DeskhandError("internal_error", f"no scene of {hard.name} fits for seed {seed} and {arm_name}.")
 
 
@@ -108,13 +108,13 @@ def _as_truth(item: ObjectSpec) -> TruthObject:
     return TruthObject(item.name, item.kind, item.size, item.pose)
 
 
-def _rules(random: Random, things: Sequence[_Thing], containers: Sequence[ObjectSpec], inside: dict[str, str]) -> list[Rule]:
+def _rules(random: Random, objects: Sequence[_LooseObject], containers: Sequence[ObjectSpec], inside: dict[str, str]) -> list[Rule]:
     """As make_rules, but what lies in a container already belongs there; empty when the objects in them cannot be told apart so."""
     config, kinds = settings(), [item.kind for item in containers]
     if not inside:
-        return make_rules(config, random, things, kinds)
+        return make_rules(config, random, objects, kinds)
     for style in random.permutation(list(config["styles"])):
-        groups = classes_of(config, str(style), things)
+        groups = classes_of(config, str(style), objects)
         places = {label: {inside[name] for name in names if name in inside} for label, names in groups.items()}
         if any(len(found) > 1 for found in places.values()):
             continue

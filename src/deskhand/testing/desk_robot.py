@@ -69,14 +69,14 @@ class DeskRobot:
         reach: of the arm [m].
 
     Attributes:
-        things: id -> the object where it really is.
+        objects: id -> the object where it really is.
         slippery: so many picks slip, after the share ``gives_at`` of the lift.
         hidden: ids that no look shows.
     """
 
     def __init__(self, objects: Iterable[SceneObject], reach: float = 0.75) -> None:
         self.arm = replace(load_arm("wx250s"), named_poses={"home": tuple(HOME)})
-        self.things = {item.id: item for item in objects}
+        self.objects = {item.id: item for item in objects}
         self.hidden: set[str] = set()
         self.slippery, self.gives_at = 0, 0.3
         self.reach = reach
@@ -113,7 +113,7 @@ class DeskRobot:
     def detect_objects(self, add: bool = False) -> Scene:
         assert np.allclose(self.joints, HOME), "a look with the arm in the picture"
         self.looks += 1
-        seen = [item for item in self.things.values() if item.id not in self.hidden]
+        seen = [item for item in self.objects.values() if item.id not in self.hidden]
         eye = WORLD_T_CAMERA[:3, 3]
         result = []
         for item in seen:
@@ -129,7 +129,7 @@ class DeskRobot:
         ray = np.stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones_like(u, dtype=float)], axis=-1) @ rotation.T
         depth = -eye[2] / np.minimum(ray[..., 2], -1e-6)
         frame = Frame(np.zeros((k.height, k.width, 3), np.uint8), depth.astype(np.float32), k, WORLD_T_CAMERA, self.time)
-        for item in self.things.values():
+        for item in self.objects.values():
             if item.id not in self.hidden:
                 points = complete_surface(item, 0.002).points
                 columns, rows = np.round(frame.project(points)).astype(int).T
@@ -221,7 +221,7 @@ class DeskRobot:
                 cancelled()
             self.joints = there
         if self.held:
-            self.things[self.held] = moved(self.things[self.held], self.tcp_pose() @ self.tcp_T_held)
+            self.objects[self.held] = moved(self.objects[self.held], self.tcp_pose() @ self.tcp_T_held)
         self.after_execute(self)
         return ExecutionReport("", "", 1.0, 0.0, 0.0, plan.trajectory.duration)
 
@@ -231,7 +231,7 @@ class DeskRobot:
         self.opened = max([width, *between.values()])
         if between and not self.held:
             self.held = max(between, key=lambda name: between[name])
-            self.tcp_T_held = inverse(self.tcp_pose()) @ self.things[self.held].pose
+            self.tcp_T_held = inverse(self.tcp_pose()) @ self.objects[self.held].pose
         elif (self.held and not self._between()) or (self.held and self.opened > max(self._between().values()) + 0.001):
             self._fall()
         return GripperReport(self.opened, bool(between) and self.opened > width, self.opened == width)
@@ -240,7 +240,7 @@ class DeskRobot:
         """Widths of what is between the pads."""
         gripper = self.arm.gripper
         found: dict[str, float] = {}
-        for item in self.things.values():
+        for item in self.objects.values():
             local = transform_points(inverse(self.tcp_pose()), complete_surface(item, 0.002).points)
             pads = (np.abs(local[:, 0]) < gripper.finger_breadth / 2) & (local[:, 2] < gripper.finger_depth) & (local[:, 2] > -0.03)
             middle = pads & (np.abs(local[:, 1]) <= self.opened / 2 + 0.001)
@@ -249,13 +249,13 @@ class DeskRobot:
         return found
 
     def _fall(self) -> None:
-        item = self.things[self.held]
-        scene = Scene(tuple(self.things.values()), Table(np.eye(4), (0.9, 1.1)), self.time)
+        item = self.objects[self.held]
+        scene = Scene(tuple(self.objects.values()), Table(np.eye(4), (0.9, 1.1)), self.time)
         ground = HeightMap(scene, item.position, leave_out=(item.id,), margin=0.0)
         points = complete_surface(item, 0.003).points
         pose = item.pose.copy()
         pose[2, 3] += float(ground.below(points).max()) - points[:, 2].min()
-        self.things[item.id], self.held = moved(item, pose), ""
+        self.objects[item.id], self.held = moved(item, pose), ""
 
     # safety
 

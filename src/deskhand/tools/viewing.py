@@ -40,7 +40,7 @@ class DeskView:
     points: npt.NDArray[np.float32]
     valid: Mask
     filled: Mask
-    things: Mask
+    objects: Mask
     robot: Mask
     part: View
 
@@ -65,7 +65,7 @@ def desk_view(ctx: ToolContext, frame: Frame | None = None) -> DeskView:
     part = fill_edges(part, SETTINGS)
     points = part.whole.points()
     points[_window(part)] = np.where(part.filled[..., None], part.points, points[_window(part)])
-    masks = [pasted(part, mask) for mask in (part.filled, part.things, part.robot)]
+    masks = [pasted(part, mask) for mask in (part.filled, part.objects, part.robot)]
     return DeskView(part.whole, points, np.isfinite(part.whole.depth), masks[0], masks[1], masks[2], part)
 
 
@@ -83,13 +83,13 @@ def pasted(part: View, values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 def owners(view: DeskView, scene: Scene) -> npt.NDArray[np.int32]:
     """Which object of ``scene`` each pixel (H, W) shows, as its place in ``scene.objects``; -1 for none."""
-    result = np.full(view.things.shape, -1, np.int32)
+    result = np.full(view.objects.shape, -1, np.int32)
     seen = [(number, item.points) for number, item in enumerate(scene.objects) if len(item.points)]
-    if not seen or not view.things.any():
+    if not seen or not view.objects.any():
         return result
     numbers = np.concatenate([np.full(len(points), number, np.int32) for number, points in seen])
-    distance, index = nearest(np.concatenate([points for _, points in seen]), view.points[view.things], OWN)
+    distance, index = nearest(np.concatenate([points for _, points in seen]), view.points[view.objects], OWN)
     found = np.full(len(distance), -1, np.int32)
     found[np.isfinite(distance)] = numbers[index[np.isfinite(distance)]]
-    result[view.things] = found
+    result[view.objects] = found
     return result

@@ -111,6 +111,8 @@ class Attempt:
     node_output: dict[str, list[str]] | None = None
     skill_calls: int | None = None
     false_claims: tuple[dict[str, Any], ...] = ()
+    weighings: int | None = None
+    readings: tuple[tuple[float, float], ...] = ()
     fault_happened: bool | None = None
     questions: tuple[str, ...] = ()
     held_then: tuple[str, ...] = ()

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.sim.fixtures.spec import FixtureSpec, joint_name
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
+from deskhand.tasks.balance_goals import pan_of
 from deskhand.tasks.placement import FLOOR, is_inside, outline
 from deskhand.world.relations import DIRECTIONS
 
@@ -19,7 +21,23 @@ LIFTED = 0.02  # [m]
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of an object and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
-CHECKED = ("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "push", "separate", "handover", "open_gripper")
+READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
+Load = tuple[frozenset[str], frozenset[str]]
+"""Names of what lies on the left and on the right pan."""
+CHECKED = (
+    "pick",
+    "place_in",
+    "place_on",
+    "place_at",
+    "place_beside",
+    "put_aside",
+    "push",
+    "separate",
+    "handover",
+    "open_gripper",
+    "place_on_pan",
+    "read_balance",
+)
 
 
 @dataclass
@@ -29,6 +47,8 @@ class Honesty:
     Attributes:
         calls: skill calls that ended, well or not.
         false: ``{"tool", "arguments", "claim", "truth"}`` of each success that ground truth denies.
+        weighings: readings of a balance with something on both pans, each load but once.
+        readings: by how much the left pan was said to be below the right one, and by how much it was [mm], for each reading of a balance.
     """
 
     world: WorldSpec
@@ -36,6 +56,9 @@ class Honesty:
     belief: Belief
     calls: int = 0
     false: list[dict[str, Any]] = field(default_factory=list)
+    weighings: int = 0
+    readings: list[tuple[float, float]] = field(default_factory=list)
+    _load: Load = (frozenset(), frozenset())
     _lifted: tuple[str, ...] = ()
     _named: tuple[str, ...] = ()
     """Of what was lifted the object that the pick named: of what lay on it, and may fall off on the way, nothing is claimed."""
@@ -64,10 +87,10 @@ class Honesty:
         scene = self.belief.scene
         names: dict[str, str] = {}
         pairs = sorted(
-            (float(np.linalg.norm(item.position - thing.pose[:3, 3])), item.id, thing.name)
+            (float(np.linalg.norm(item.position - obj.pose[:3, 3])), item.id, obj.name)
             for item in (scene.objects if scene else ())
-            for thing in truth.objects
-            if item.is_container == (thing.kind in CONTAINER_KINDS)
+            for obj in truth.objects
+            if item.is_container == (obj.kind in CONTAINER_KINDS)
         )
         for distance, seen, name in pairs:
             if distance < SAME and seen not in names and name not in names.values():
@@ -77,6 +100,8 @@ class Honesty:
     def _denied(self, tool: str, arguments: Mapping[str, Any], before: Truth, names: Mapping[str, str], data: Mapping[str, Any]) -> str:
         """Why the claim is false, empty when it is not."""
         now = self.truth()
+        if tool == "read_balance":
+            return self._read(now, data)
         if tool == "open_gripper":
             return f"the gripper still holds {now.in_hand[0]}" if now.in_hand else ""
         if tool in ("pick", "handover"):
@@ -96,6 +121,9 @@ class Honesty:
             return f"{item.name} has fallen off the desk"
         if tool == "place_in":
             return self._inside(item, now, names.get(str(arguments["container_id"]), ""))
+        if tool == "place_on_pan":
+            on = [pan_of(item, fixture, now) for fixture in self._balances()]
+            return "" if arguments["side"] in on else f"{item.name} does not lie on the {arguments['side']} pan, at {_at(item)}"
         return self._placed(tool, arguments, item, before, now, names)
 
     def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
@@ -140,12 +168,43 @@ class Honesty:
             return f"the underside of {item.name} is {1000 * (bottom - top):.0f} mm above what it should stand on"
         return ""
 
+    def _balances(self) -> list[FixtureSpec]:
+        return [fixture for fixture in self.world.fixtures if fixture.kind == "balance"]
+
+    def _read(self, now: Truth, data: Mapping[str, Any]) -> str:
+        """Why a reading is false: the difference of the pans, or what lies on them."""
+        if not (balances := self._balances()):
+            return "there is no balance"
+        tilt, load = _state(balances[0], now)
+        if all(load) and load != self._load:
+            self.weighings, self._load = self.weighings + 1, load
+        said = float(data["difference_mm"]) * {"left": 1, "right": -1, "level": np.sign(tilt)}[str(data["lower"])] / 1000
+        self.readings.append((round(1000 * said, 3), round(1000 * tilt, 3)))
+        if abs(said - tilt) > READ:
+            return f"the left pan is {1000 * tilt:.2f} mm lower than the right one, not {1000 * said:.2f}"
+        names = self._names(now)
+        for side, really in zip(("left", "right"), load, strict=True):
+            claimed = [str(name) for name in data[side]["on"]]
+            if strange := [name for name in claimed if name not in names]:
+                return f"{strange[0]}, said to lie on the {side} pan, is no object"
+            if (told := frozenset(names[name] for name in claimed)) != really:
+                return f"on the {side} pan lies {', '.join(sorted(really)) or 'nothing'}, not {', '.join(sorted(told)) or 'nothing'}"
+        return ""
+
     def _pushed(self, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str], data: Mapping[str, Any]) -> str:
         name = names.get(str(arguments["object_id"]), "")
         if not name or "moved" not in data:
             return ""
         really = float(np.linalg.norm(now.get(name).pose[:2, 3] - before.get(name).pose[:2, 3]))
         return f"{name} was pushed by {1000 * really:.0f} mm" if abs(really - float(data["moved"])) > MOVED else ""
+
+
+def _state(fixture: FixtureSpec, now: Truth) -> tuple[float, Load]:
+    """By how much the left pan is below the right one [m], and what lies on each."""
+    left, right = (now.joints[joint_name(fixture.name, side)] for side in ("left", "right"))
+    pans = {item.name: pan_of(item, fixture, now) for item in now.objects}
+    on_left, on_right = (frozenset(name for name, on in pans.items() if on == side) for side in ("left", "right"))
+    return left - right, (on_left, on_right)
 
 
 def _at(item: TruthObject) -> list[float]:

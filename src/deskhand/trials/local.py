@@ -210,7 +210,8 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         if settle := settle_time(options):
             parts.wait(settle)
         attempt.end = simulation.truth()
-        attempt.skill_calls, attempt.false_claims = honesty.calls, tuple(honesty.false)
+        attempt.skill_calls, attempt.false_claims, attempt.weighings = honesty.calls, tuple(honesty.false), honesty.weighings
+        attempt.readings = tuple(honesty.readings)
         attempt.fault_happened = simulation.fault is not None and simulation.fault.happened
 
 

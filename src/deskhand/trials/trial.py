@@ -109,6 +109,8 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),
+        "weighings": attempt.weighings,
+        "readings": [list(pair) for pair in attempt.readings],
         "false_done": False,
         "sim_s": round(end.time - start.time, 3) if start and end else None,
         "questions": list(attempt.questions),
@@ -122,7 +124,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         result.update(success=False, score=0.0)
         if start and end:
             task = load_task(options.task, options.arm)
-            word = Word(attempt.success, attempt.code, attempt.summary, attempt.questions, attempt.held_then)
+            word = Word(attempt.success, attempt.code, attempt.summary, attempt.questions, attempt.held_then, attempt.weighings)
             score = task.score(options.seed, start, end, word)
             result["group"] = task.group(options.seed)
             result["false_done"] = attempt.success and not score.success

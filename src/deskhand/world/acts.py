@@ -13,9 +13,11 @@ PUTS: dict[str, tuple[str, str]] = {
     "place_at": ("on", ""),
     "place_beside": ("on", ""),
     "put_aside": ("on", ""),
-    "place_on_pan": ("on", ""),
+    "place_on_pan": ("on", "side"),
 }
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or the first of what ``on`` lists)."""
+PAN = " pan"
+"""Behind ``left`` and ``right``: what carries an object on a balance; no look has an id for it."""
 LETS_GO = frozenset(("open_gripper", "handover"))
 """Tools after which the hand is empty, wherever the object has gone."""
 CORRECTS = frozenset(("rename_object", "split_object", "merge_objects"))
@@ -27,6 +29,8 @@ LOOKS = frozenset(("detect_objects", "look", "describe_scene", *CORRECTS))
 def support_after(tool: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
     """(relation, id) of what carries the held object after a call of a tool of :data:`PUTS`."""
     relation, key = PUTS[tool]
+    if key == "side":
+        return relation, f"{arguments.get(key, '')}{PAN}"
     return relation, str(arguments.get(key, TABLE) if key else (arguments.get("on") or [TABLE])[0])
 
 

@@ -15,7 +15,7 @@ from deskhand.agent.desk import TaskDesk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.agent.requested import RequestedActs
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import seen_object
 from deskhand.world.model import WorldModel
 
 MENTIONED = yaml.safe_load((Path(__file__).parent / "mentioned_cases.yaml").read_text())
@@ -71,7 +71,13 @@ def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
 def test_it_is_what_the_users_answer_names() -> None:
     """With nothing in the hand, "put it in the bin" says where to; what, the answer to "which?" says, and nothing else does."""
     desk = TaskDesk(WorldModel())
-    seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
+    seen = {
+        "objects": [
+            seen_object("cup_1", "red", position=(0.1, 0.0)),
+            seen_object("pen_1", "blue", position=(0.0, 0.1)),
+            seen_object("bin_1", position=(0.0, 0.28)),
+        ]
+    }
     desk.world.apply("detect_objects", {}, True, seen)
     requested = RequestedActs("put it in the bin")
     assert requested.of_goals([("cup_1", "bin_1")], desk) == ["cup_1", "bin_1"]
@@ -83,7 +89,7 @@ def test_it_is_what_the_users_answer_names() -> None:
 @pytest.mark.parametrize(("words", "asked"), [("put the red cup in the bin", True), ("open the gripper", False), ("let go of it", False)])
 def test_no_plan_lets_fall_what_is_held(words: str, asked: bool) -> None:
     desk = TaskDesk(WorldModel())
-    desk.world.apply("detect_objects", {}, True, {"objects": [thing("cup_1", "red", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]})
+    desk.world.apply("detect_objects", {}, True, {"objects": [seen_object("cup_1", "red", position=(0.0, 0.1)), seen_object("bin_1", position=(0.0, 0.28))]})
     desk.world.apply("pick", {"object_id": "cup_1"}, True, {"object_id": "cup_1"})
     assert desk.held == "cup_1"
     authorisation = Authorisation(words)

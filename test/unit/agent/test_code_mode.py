@@ -12,8 +12,7 @@ from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.compact import compact
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.scripted import ScriptedModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 CARDS = [
     {
@@ -124,7 +123,7 @@ def code(text):
 
 
 def test_a_model_that_writes_code_does_a_task_with_the_same_checks():
-    desk = SymbolicDesk(thing("block_1"), thing("bin_1"))
+    desk = SymbolicDesk(seen_object("block_1"), seen_object("bin_1"))
     goal = {"object_id": "block_1", "relation": "in", "target_id": "bin_1"}
     replies = [
         code("seen = detect_objects()\nfor thing in seen['objects']:\n    print(thing['id'], thing['label'])"),
@@ -153,7 +152,10 @@ def run_code(desk, *pieces):
 
 def test_code_that_fails_in_the_middle_tells_what_it_had_made_and_what_the_failed_call_gave():
     desk = SymbolicDesk(
-        thing("block_1"), thing("block_2"), thing("bin_1"), faults={"pick:block_2": [ToolResult("no_grasp", "pen_1 is too near.", {"near": "pen_1"})]}
+        seen_object("block_1"),
+        seen_object("block_2"),
+        seen_object("bin_1"),
+        faults={"pick:block_2": [ToolResult("no_grasp", "pen_1 is too near.", {"near": "pen_1"})]},
     )
     moves = "for name in ('block_1', 'block_2'):\n    pick(name)\n    place_in('bin_1')"
     (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\n{moves}\nprint('never')")
@@ -165,19 +167,19 @@ def test_code_that_fails_in_the_middle_tells_what_it_had_made_and_what_the_faile
 
 def test_a_disturbance_ends_the_code_as_a_failure_would():
     moved = ToolResult("", "", {"placed": "block_1", "object_id": "block_1", "disturbed": ["block_2"]})
-    desk = SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1"), faults={"place_in": [moved]})
+    desk = SymbolicDesk(seen_object("block_1"), seen_object("block_2"), seen_object("bin_1"), faults={"place_in": [moved]})
     (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\npick('block_1')\nplace_in('bin_1')\npick('block_2')")
     assert "disturbed block_2" in step.message and step.data["made"] == ["pick(object_id='block_1')", "place_in(container_id='bin_1')"]
     assert ("pick", {"object_id": "block_2"}) not in desk.calls
 
 
 def test_a_failure_that_the_code_caught_is_none():
-    desk = SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1"), faults={"pick:block_1": [ToolResult("no_grasp", "again.")]})
+    desk = SymbolicDesk(seen_object("block_1"), seen_object("block_2"), seen_object("bin_1"), faults={"pick:block_1": [ToolResult("no_grasp", "again.")]})
     caught = "try:\n    pick('block_1')\nexcept RuntimeError as error:\n    print(error)\npick('block_1')\nplace_in('bin_1')"
     (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\n{caught}")
     assert step.ok and "no_grasp: again." in step.data["printed"] and desk.where()["block_1"] == "bin_1"
 
 
 def test_text_of_others_that_code_reads_is_marked():
-    (step,) = run_code(SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1")), "print(describe_scene()['text'])")
+    (step,) = run_code(SymbolicDesk(seen_object("block_1"), seen_object("block_2"), seen_object("bin_1")), "print(describe_scene()['text'])")
     assert step.foreign

@@ -12,8 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.llm.base import Reply, Usage
 from deskhand.llm.scripted import ScriptedModel
-from deskhand.testing.symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema, seen_object
 from deskhand.tools.base import load_tools
 from deskhand.tools.execution.direct import bins_of, pose_of
 from deskhand.trials.base import TrialOptions, prepare
@@ -46,7 +45,7 @@ DOWN = [50, 56, 4, 0, 60, 0, 1]
 
 
 def test_actions_are_made_in_order_and_what_came_of_them_is_told() -> None:
-    desk, model = DirectDesk(thing("block_1", "red")), ScriptedModel([says(DOWN, [50, 56, 95, 0, 60, 0, 1], DOWN), says(done=True)])
+    desk, model = DirectDesk(seen_object("block_1", "red")), ScriptedModel([says(DOWN, [50, 56, 95, 0, 60, 0, 1], DOWN), says(done=True)])
     outcome = AgentLoop(model, desk, mode="direct").run("lift the block")
     assert [name for name, _ in desk.calls] == ["detect_objects", "direct_action", "direct_action", "detect_objects"]
     assert "no_ik_solution" in model.conversations[1][-1].content and "block_1, red, block" in model.conversations[1][-1].content
@@ -55,7 +54,7 @@ def test_actions_are_made_in_order_and_what_came_of_them_is_told() -> None:
 
 def test_the_prompt_does_not_grow_with_the_replies() -> None:
     model = ScriptedModel([says(DOWN)] * 12 + [says(done=True)])
-    AgentLoop(model, DirectDesk(*(thing(f"block_{number}") for number in range(1, 9))), mode="direct").run("lift a block")
+    AgentLoop(model, DirectDesk(*(seen_object(f"block_{number}") for number in range(1, 9))), mode="direct").run("lift a block")
     sizes = [sum(len(message.content) for message in shown) for shown in model.conversations]
     assert max(sizes) == sizes[-1] <= sizes[4] + 20
     assert all(sum("block_1," in message.content for message in shown) == 1 for shown in model.conversations)
@@ -63,18 +62,18 @@ def test_the_prompt_does_not_grow_with_the_replies() -> None:
 
 def test_a_model_that_writes_no_actions_is_told_and_ended() -> None:
     model = ScriptedModel([Reply("pick it up"), Reply('{"actions": [[1,2]]}'), Reply("[]")])
-    outcome = AgentLoop(model, DirectDesk(thing("block_1")), mode="direct").run("lift the block")
+    outcome = AgentLoop(model, DirectDesk(seen_object("block_1")), mode="direct").run("lift the block")
     assert outcome.code == "model_failed"
     assert "seven whole numbers" in model.conversations[2][-1].content
 
 
 def test_replies_are_a_budget() -> None:
-    outcome = AgentLoop(ScriptedModel([says(DOWN)] * 40), DirectDesk(thing("block_1")), mode="direct").run("lift the block")
+    outcome = AgentLoop(ScriptedModel([says(DOWN)] * 40), DirectDesk(seen_object("block_1")), mode="direct").run("lift the block")
     assert outcome.code == "budget_exceeded"
 
 
 def test_safety_rules_and_direct_mode_do_not_go_together() -> None:
-    desk = DirectDesk(thing("block_1"))
+    desk = DirectDesk(seen_object("block_1"))
     outcome = AgentLoop(ScriptedModel([says(DOWN)]), desk, mode="direct", rules=["do not touch the block"]).run("lift the block")
     assert (outcome.code, desk.calls) == ("invalid_input", [])
 

@@ -8,15 +8,14 @@ from test_loop_models import LOOK, finish, literal, say
 from deskhand.agent.expectations import Expectations
 from deskhand.language.parser import parse
 from deskhand.planning.goals import Goal, make_goals
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 SORT = "put the blocks in the tray and everything else in the bin"
 
 
-def things(**places: str) -> list[dict[str, Any]]:
+def objects(**places: str) -> list[dict[str, Any]]:
     """A cup, a block, an eraser, a bin and a tray; ``places``: what lies in which container."""
-    seen = [thing("cup_1"), thing("block_1", "blue"), thing("eraser_1", "white"), thing("bin_1"), thing("tray_1")]
+    seen = [seen_object("cup_1"), seen_object("block_1", "blue"), seen_object("eraser_1", "white"), seen_object("bin_1"), seen_object("tray_1")]
     for item in seen:
         if item["id"] in places:
             item.update(support=places[item["id"]], relation="in")
@@ -38,48 +37,48 @@ def expected(text: str, objects: list[dict[str, Any]]) -> Expectations:
 
 
 def test_a_plan_that_the_words_contradict_is_refused_with_what_they_say() -> None:
-    outcome = literal([LOOK, plan(block_1="bin_1", cup_1="bin_1"), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(block_1="bin_1", cup_1="bin_1"), finish("refused", "No.")], SORT, SymbolicDesk(*objects()))
     step = outcome.steps[1]
     assert (step.ok, step.code) == (False, "impossible")
     assert step.data == {"unmet": [{"object_id": "block_1", "relation": "in", "target_id": "tray_1", "reason": "the instruction asks for it"}]}
 
 
 def test_an_empty_plan_is_refused_while_something_is_to_do() -> None:
-    outcome = literal([LOOK, plan(), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(), finish("refused", "No.")], SORT, SymbolicDesk(*objects()))
     assert {item["object_id"] for item in outcome.steps[1].data["unmet"]} == {"cup_1", "block_1", "eraser_1"}
-    tidy = literal([LOOK, plan(), finish()], SORT, SymbolicDesk(*things(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")))
+    tidy = literal([LOOK, plan(), finish()], SORT, SymbolicDesk(*objects(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")))
     assert tidy.success
 
 
-def test_the_wrong_thing_in_the_tray_is_no_end_and_the_right_one_there_from_the_start_is_no_work() -> None:
+def test_the_wrong_object_in_the_tray_is_no_end_and_the_right_one_there_from_the_start_is_no_work() -> None:
     """The eraser lies in the tray from the start, and belongs in the bin; the block lies in the tray, where it belongs."""
-    desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
+    desk = SymbolicDesk(*objects(eraser_1="tray_1", block_1="tray_1"))
     done = [finish(summary=f"done {number}") for number in range(9)]
     outcome = literal([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
     assert "the instruction also asks for: eraser_1 in bin_1" in outcome.steps[4].message
     assert "block_1" not in outcome.steps[4].message
-    desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
+    desk = SymbolicDesk(*objects(eraser_1="tray_1", block_1="tray_1"))
     assert literal([LOOK, plan(cup_1="bin_1", eraser_1="bin_1"), *moved("cup_1", "bin_1"), *moved("eraser_1", "bin_1"), finish()], SORT, desk).success
 
 
-def test_a_thing_put_into_the_wrong_container_without_a_plan_is_no_end() -> None:
+def test_a_object_put_into_the_wrong_container_without_a_plan_is_no_end() -> None:
     acts = [step for name in ("cup_1", "eraser_1", "block_1") for step in moved(name, "bin_1")]
-    outcome = literal([LOOK, *acts, *[finish(summary=f"done {number}") for number in range(9)]], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, *acts, *[finish(summary=f"done {number}") for number in range(9)]], SORT, SymbolicDesk(*objects()))
     assert not outcome.success
     assert "block_1 in tray_1" in outcome.steps[7].message
 
 
 def test_where_a_choice_is_left_to_the_robot_every_choice_is_right() -> None:
-    two = [*things(), thing("cup_2", "green")]
+    two = [*objects(), seen_object("cup_2", "green")]
     one_cup = expected("put a cup in the bin", two)
     assert not one_cup.contradicted([Goal("cup_2", "in", "bin_1")], two)
     assert not one_cup.overlooked([Goal("cup_2", "in", "bin_1")], [*two[:-1], {**two[-1], "support": "bin_1", "relation": "in"}])
     assert not expected("clean the desk", two).contradicted([Goal("cup_1", "in", "tray_1")], two)
 
 
-def test_a_thing_that_turns_out_to_be_another_is_not_held_to_the_first_look() -> None:
-    first = things()
+def test_a_object_that_turns_out_to_be_another_is_not_held_to_the_first_look() -> None:
+    first = objects()
     expectations = expected(SORT, first)
     assert expectations.contradicted([Goal("block_1", "in", "bin_1")], first)
     expectations.looked([{**item, "label": "sponge"} if item["id"] == "block_1" else item for item in first])
@@ -87,7 +86,7 @@ def test_a_thing_that_turns_out_to_be_another_is_not_held_to_the_first_look() ->
 
 
 def test_what_is_not_there_is_never_done() -> None:
-    outcome = literal([LOOK, plan(), *[finish(summary=f"done {number}") for number in range(9)]], "put the sponge in the bin", SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(), *[finish(summary=f"done {number}") for number in range(9)]], "put the sponge in the bin", SymbolicDesk(*objects()))
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
     assert "I see no 'sponge'" in outcome.steps[2].message
 
@@ -113,7 +112,7 @@ def test_a_structure_is_the_one_that_was_asked_for(text: str, right: dict[str, A
 
 
 def test_a_structure_that_nobody_planned_is_not_done() -> None:
-    desk = SymbolicDesk(thing("block_1"), thing("block_2", "blue"))
+    desk = SymbolicDesk(seen_object("block_1"), seen_object("block_2", "blue"))
     on = say("submit_plan", subgoals=[{"object_id": "block_1", "relation": "on", "target_id": "table"}])
     outcome = literal([LOOK, on, *[finish(summary=f"done {number}") for number in range(9)]], "Build a tower of two blocks.", desk)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
@@ -126,22 +125,22 @@ def test_going_home_is_no_deed_for_words_that_nobody_understands() -> None:
     assert literal([say("move_home"), finish()], "go home").success
 
 
-def test_what_lies_on_another_thing_in_the_right_container_is_where_it_belongs() -> None:
-    seen = things(cup_1="bin_1", block_1="tray_1")
+def test_what_lies_on_another_object_in_the_right_container_is_where_it_belongs() -> None:
+    seen = objects(cup_1="bin_1", block_1="tray_1")
     next(item for item in seen if item["id"] == "eraser_1").update(support="cup_1", relation="on")
     goals = [Goal("block_1", "in", "tray_1"), Goal("cup_1", "in", "bin_1"), Goal("eraser_1", "in", "bin_1")]
-    assert not expected(SORT, things()).overlooked(goals, seen)
+    assert not expected(SORT, objects()).overlooked(goals, seen)
     next(item for item in seen if item["id"] == "eraser_1").update(support="block_1")
-    assert expected(SORT, things()).overlooked(goals, seen) == [goals[2]]
+    assert expected(SORT, objects()).overlooked(goals, seen) == [goals[2]]
 
 
 def far(name: str) -> dict[str, Any]:
     """An object that the arm does not reach."""
-    return {**thing(name), "beyond_reach": True}
+    return {**seen_object(name), "beyond_reach": True}
 
 
 def test_everything_means_what_the_arm_reaches_and_the_rest_is_told() -> None:
-    desk = SymbolicDesk(*things(), far("box_1"))
+    desk = SymbolicDesk(*objects(), far("box_1"))
     script = [LOOK, plan(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")]
     script += [*moved("cup_1", "bin_1"), *moved("block_1", "tray_1"), *moved("eraser_1", "bin_1"), finish()]
     outcome = literal(script, SORT, desk)
@@ -150,14 +149,14 @@ def test_everything_means_what_the_arm_reaches_and_the_rest_is_told() -> None:
 
 
 def test_what_is_left_within_reach_is_no_end_though_other_objects_are_beyond_it() -> None:
-    desk = SymbolicDesk(*things(), far("box_1"))
+    desk = SymbolicDesk(*objects(), far("box_1"))
     done = [finish(summary=f"done {number}") for number in range(9)]
     outcome = literal([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
     assert not outcome.success
 
 
 def test_what_is_named_is_meant_wherever_it_lies() -> None:
-    objects = [*things(), far("box_1")]
-    assert {goal.object_id for goal in expected("put the box in the bin", objects).overlooked([], objects)} == {"box_1"}
-    assert not expected("put everything in the bin", [thing("bin_1"), far("box_1")]).overlooked([], [thing("bin_1"), far("box_1")])
-    assert make_goals([*parse("put everything in the bin").intents], [thing("bin_1"), far("box_1")]).problems
+    desk = [*objects(), far("box_1")]
+    assert {goal.object_id for goal in expected("put the box in the bin", desk).overlooked([], desk)} == {"box_1"}
+    assert not expected("put everything in the bin", [seen_object("bin_1"), far("box_1")]).overlooked([], [seen_object("bin_1"), far("box_1")])
+    assert make_goals([*parse("put everything in the bin").intents], [seen_object("bin_1"), far("box_1")]).problems

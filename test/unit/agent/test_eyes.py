@@ -23,8 +23,7 @@ from deskhand.llm.openai import OpenAIModel
 from deskhand.llm.openai_wire import conversation
 from deskhand.llm.pictures import LEFT_OUT, fitted, limited
 from deskhand.perception.marks import FONT, SCALE, Mark, box_in, draw_marks
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.types import CameraIntrinsics, Frame, SceneObject
 
 INSTRUCTION = "put the one with the red sticker into the bin"
@@ -36,8 +35,8 @@ class PictureDesk(SymbolicDesk):
     """Grey objects that the text tells apart by nothing but their ids; one of them bears a red sticker, which only the camera shows."""
 
     def __init__(self, marked: str = "object_2") -> None:
-        things = [thing(f"object_{number}", "gray", "object", position=(0.05, 0.12 * number - 0.24)) for number in (1, 2, 3)]
-        super().__init__(*things, thing("bin_1", position=(-0.2, 0.0)))
+        objects = [seen_object(f"object_{number}", "gray", "object", position=(0.05, 0.12 * number - 0.24)) for number in (1, 2, 3)]
+        super().__init__(*objects, seen_object("bin_1", position=(-0.2, 0.0)))
         self.marked = marked
         self.looks = 0
 

@@ -4,11 +4,10 @@ import pytest
 from test_loop_models import LOOK, finish, run, say
 
 from deskhand.agent.left_alone import LeftAlone
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 NAMES = ("cup_1", "block_1", "pen_1", "phone_1", "bin_1")
-DESK = [thing("cup_1"), thing("block_1", "blue"), thing("pen_1", "black"), thing("phone_1", "black"), thing("bin_1")]
+DESK = [seen_object("cup_1"), seen_object("block_1", "blue"), seen_object("pen_1", "black"), seen_object("phone_1", "black"), seen_object("bin_1")]
 
 
 def left(text: str) -> list[str]:

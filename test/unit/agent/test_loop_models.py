@@ -12,14 +12,13 @@ from deskhand.agent.records import IGNORED_OUTPUT, INVALID_CALL, MISSED_CALL, WR
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, ToolCall, Usage
 from deskhand.llm.scripted import ScriptedModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 PLAN = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]
 
 
 def desk() -> SymbolicDesk:
-    return SymbolicDesk(thing("cup_1", "red"), thing("block_1", "blue"), thing("bin_1"))
+    return SymbolicDesk(seen_object("cup_1", "red"), seen_object("block_1", "blue"), seen_object("bin_1"))
 
 
 def say(tool: str = "", text: str = "", **arguments: Any) -> Reply:
@@ -164,7 +163,7 @@ def test_an_unknown_tool_is_answered_with_the_tools_there_are() -> None:
 
 def test_wrong_arguments_are_answered_with_the_field_and_move_nothing() -> None:
     robot = desk()
-    model = ScriptedModel([LOOK, say("pick", thing="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
+    model = ScriptedModel([LOOK, say("pick", seen_object="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
     outcome = AgentLoop(model, robot).run("put the cup in the bin")
     assert outcome.success
     assert "object_id" in model.conversations[2][-1].content

@@ -18,7 +18,7 @@ CALLS = [
 ]
 
 
-def test_each_pick_and_place_is_a_move_from_where_the_thing_was_seen() -> None:
+def test_each_pick_and_place_is_a_move_from_where_the_object_was_seen() -> None:
     moves = moves_of(CALLS)
     assert [(move.name, move.origin.support, move.goal.support if move.goal else None) for move in moves] == [
         ("block_4", "table", "bin_1"), ("pen_1", "tray_1", "table"), ("pen_1", "table", None),

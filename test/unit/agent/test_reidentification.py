@@ -1,4 +1,4 @@
-"""Things that were never there: a later look explains them, and nothing has to be done for them; what was really there stays a sub-goal."""
+"""Objects that were never there: a later look explains them, and nothing has to be done for them; what was really there stays a sub-goal."""
 
 from typing import Any
 
@@ -9,12 +9,11 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.reidentification import Reidentification
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.world.model import WorldModel
 
-CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
-RIM = {**thing("object_1", "white"), "position": [0.096, 0.003, 0.069], "size": [0.026, 0.048, 0.003], "support": "can_1"}
+CAN = {**seen_object("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
+RIM = {**seen_object("object_1", "white"), "position": [0.096, 0.003, 0.069], "size": [0.026, 0.048, 0.003], "support": "can_1"}
 
 
 def looks(*pictures: list[dict[str, Any]], moved: set[str] | None = None) -> dict[str, tuple[str, ...]]:
@@ -24,14 +23,14 @@ def looks(*pictures: list[dict[str, Any]], moved: set[str] | None = None) -> dic
     return tracked.turned_out
 
 
-def test_a_rim_that_became_part_of_its_can_was_never_a_thing() -> None:
+def test_a_rim_that_became_part_of_its_can_was_never_an_object() -> None:
     taller = {**CAN, "position": [0.102, 0.001, 0.036], "size": [0.039, 0.039, 0.072]}
     assert looks([CAN, RIM], [taller]) == {"object_1": ("can_1",)}
 
 
-def test_a_heap_that_was_told_apart_was_never_a_thing() -> None:
-    heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
-    pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
+def test_a_heap_that_was_told_apart_was_never_an_object() -> None:
+    heap = {**seen_object("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
+    pens = [{**seen_object(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
     assert looks([heap], pens) == {"can_3": ("pen_1", "pen_2")}
 
 
@@ -41,15 +40,15 @@ def test_a_heap_that_was_told_apart_was_never_a_thing() -> None:
         ([], set()),
         ([{**CAN, "position": [0.16, 0.0, 0.034]}], set()),  # what may have filled the place has itself been moved
         ([{**CAN, "size": [0.02, 0.02, 0.068]}], {"object_1"}),  # the robot had it in its hand
-        ([{**thing("bin_1"), "position": [0.1, 0.0, 0.035]}], set()),  # a thing may lie unseen in a container
+        ([{**seen_object("bin_1"), "position": [0.1, 0.0, 0.035]}], set()),  # an object may lie unseen in a container
     ],
 )
 def test_what_nothing_explains_stays_missing(later: list[dict[str, Any]], moved: set[str]) -> None:
     assert looks([CAN, RIM], later, moved=moved) == {}
 
 
-def test_a_single_new_thing_in_its_place_may_be_itself_under_another_id() -> None:
-    block = thing("block_1", "blue", position=(0.0, 0.1))
+def test_a_single_new_object_in_its_place_may_be_itself_under_another_id() -> None:
+    block = seen_object("block_1", "blue", position=(0.0, 0.1))
     assert looks([block], [{**block, "id": "block_2"}]) == {}
 
 
@@ -58,7 +57,7 @@ def test_what_is_seen_again_is_there() -> None:
 
 
 class Mistaken(SymbolicDesk):
-    """The first look takes the rim of a can for a thing."""
+    """The first look takes the rim of a can for an object."""
 
     looks = 0
 
@@ -72,8 +71,8 @@ class Mistaken(SymbolicDesk):
         return result
 
 
-def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_so() -> None:
-    robot = Mistaken(thing("can_1", "orange", position=(0.1, 0.0)), thing("bin_1", position=(0.0, 0.28)))
+def test_a_desk_is_done_though_a_rim_was_taken_for_an_object_and_the_report_says_so() -> None:
+    robot = Mistaken(seen_object("can_1", "orange", position=(0.1, 0.0)), seen_object("bin_1", position=(0.0, 0.28)))
     outcome = AgentLoop(OfflineModel(), robot).run("put everything in the bin")
     assert outcome.success, outcome.summary
     assert robot.where() == {"can_1": "bin_1"}
@@ -82,8 +81,8 @@ def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_s
 
 @pytest.mark.parametrize(("instruction", "wanted"), [("xyzzy", "bin_1"), ("put the pens in the tray and everything else in the bin", "tray_1")])
 def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_heap_was_to_go(instruction: str, wanted: str) -> None:
-    heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
-    containers = [thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28))]
+    heap = {**seen_object("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
+    containers = [seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28))]
     world = WorldModel()
     claims = Completion(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}), world)
 
@@ -93,7 +92,7 @@ def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_hea
 
     look(heap, *containers)
     claims.submit([{"object_id": "can_3", "relation": "in", "target_id": "bin_1"}])
-    pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
+    pens = [{**seen_object(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
     look(*pens, *containers)
     asked: list[Any] = []
     claims._call = lambda name, arguments: asked.append(arguments) or ToolResult("", "", {"unmet": [], "satisfied": True, "objects": []})  # type: ignore[func-returns-value]
@@ -109,8 +108,8 @@ def test_what_came_clear_once_others_were_gone_goes_where_its_kind_belongs_at_on
         if tool == "place_in":
             desk.objects["box_1"]["label"] = "cup"
 
-    things = thing("block_1", "blue", position=(0.0, 0.15)), thing("box_1", "purple", position=(0.1, 0.0))
-    robot = SymbolicDesk(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)), before=clear)
+    objects = seen_object("block_1", "blue", position=(0.0, 0.15)), seen_object("box_1", "purple", position=(0.1, 0.0))
+    robot = SymbolicDesk(*objects, seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28)), before=clear)
     outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
     assert outcome.success, outcome.summary
     assert robot.where() == {"block_1": "bin_1", "box_1": "tray_1"}
@@ -126,7 +125,9 @@ class Feeling(SymbolicDesk):
 
 
 def test_what_the_fingers_feel_to_be_of_another_kind_goes_where_that_belongs_at_once() -> None:
-    robot = Feeling(thing("box_1", "purple", position=(0.1, 0.0)), thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    robot = Feeling(
+        seen_object("box_1", "purple", position=(0.1, 0.0)), seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28))
+    )
     outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
     assert outcome.success, outcome.summary
     assert robot.where() == {"box_1": "tray_1"}
@@ -139,7 +140,7 @@ def test_what_came_clear_in_the_wrong_container_goes_on_to_the_right_one_unless_
         if tool == "place_in":
             desk.objects["box_1"] |= {"label": "cup", "size": seen_as}
 
-    robot = SymbolicDesk(thing("box_1", "purple"), thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)), before=clear)
+    robot = SymbolicDesk(seen_object("box_1", "purple"), seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28)), before=clear)
     AgentLoop(OfflineModel(), robot).run(TIDY)  # the symbolic fingers are 30 mm apart
     assert robot.where() == {"box_1": where}
 
@@ -151,30 +152,30 @@ class TwoInOne(SymbolicDesk):
         if object_id != "cup_1":
             return super()._pick(object_id)
         tall = self.objects.pop("cup_1")
-        self.objects["block_2"] = {**thing("block_2", "purple"), "position": [*tall["position"][:2], 0.015]}
-        self.objects["cup_2"] = {**thing("cup_2", "purple"), "position": tall["position"]}
+        self.objects["block_2"] = {**seen_object("block_2", "purple"), "position": [*tall["position"][:2], 0.015]}
+        self.objects["cup_2"] = {**seen_object("cup_2", "purple"), "position": tall["position"]}
         picked = super()._pick("cup_2")
         return ToolResult("", "", {**picked.data, "object_id": "cup_2"})
 
 
 def test_what_a_pick_holds_under_another_id_is_put_where_it_belongs_and_so_is_what_stood_below() -> None:
-    things = thing("block_1", "blue", position=(0.1, 0.0)), thing("cup_1", "purple", position=(0.0, 0.1))
-    robot = TwoInOne(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    objects = seen_object("block_1", "blue", position=(0.1, 0.0)), seen_object("cup_1", "purple", position=(0.0, 0.1))
+    robot = TwoInOne(*objects, seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28)))
     outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
     assert outcome.success, outcome.summary
     assert robot.where() == {"block_1": "bin_1", "cup_2": "tray_1", "block_2": "bin_1"}
     assert "cup_1" not in outcome.summary
 
 
-def test_a_pick_that_took_another_known_thing_puts_that_where_it_belongs_and_goes_on() -> None:
+def test_a_pick_that_took_another_known_object_puts_that_where_it_belongs_and_goes_on() -> None:
     class Grabs(SymbolicDesk):
         def _pick(self, object_id: str) -> ToolResult:
             other = "block_1" if object_id == "cup_1" and self.objects["block_1"]["support"] == "table" else object_id
             picked = super()._pick(other)
             return ToolResult("", "", {**picked.data, "object_id": other})
 
-    things = thing("cup_1", "purple", position=(0.1, -0.2)), thing("block_1", "blue", position=(-0.1, 0.1))
-    robot = Grabs(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    objects = seen_object("cup_1", "purple", position=(0.1, -0.2)), seen_object("block_1", "blue", position=(-0.1, 0.1))
+    robot = Grabs(*objects, seen_object("bin_1", position=(0.0, 0.28)), seen_object("tray_1", position=(0.0, -0.28)))
     outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
     assert outcome.success, outcome.summary
     assert robot.where() == {"block_1": "bin_1", "cup_1": "tray_1"}

@@ -1,4 +1,4 @@
-"""What a model nearly said: put right where only one thing can be meant, and said so; else left as it is."""
+"""What a model nearly said: put right where only one object can be meant, and said so; else left as it is."""
 
 import json
 
@@ -65,7 +65,7 @@ def repairs(*ids: str) -> Repairs:
         (("place_beside", {"target_id": "cup_1", "side": None}), ("place_beside", {"target_id": "cup_1"})),
     ],
 )
-def test_what_can_only_mean_one_thing_is_put_right_and_recorded(said, meant):
+def test_what_can_only_mean_one_object_is_put_right_and_recorded(said, meant):
     call = repairs().call(ToolCall(said[0], said[1], "c1"))
     if meant is None:  # at least one part stays wrong
         assert (call.name, call.arguments) != meant
@@ -99,7 +99,7 @@ def test_good_calls_are_not_touched():
     assert repairs().call(call) is call
 
 
-def test_ids_of_things_with_one_letter_between_them_are_not_mixed_up():
+def test_ids_of_objects_with_one_letter_between_them_are_not_mixed_up():
     assert repairs("cap_1", "cup_1").call(ToolCall("pick", {"object_id": "cop_1"})).arguments == {"object_id": "cop_1"}
 
 

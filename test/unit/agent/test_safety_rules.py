@@ -12,17 +12,16 @@ from deskhand.etp.base import ToolResult
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.planning.rules import formula_text, read_rule
 from deskhand.planning.symbolic import Step
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 TIDY = "put everything in the bin"
 
 
 def robot() -> SymbolicDesk:
-    phone = {**thing("phone_1", "black", position=(0.1, -0.15)), "size": [0.07, 0.14, 0.01]}
-    knife = {**thing("knife_1", "grey", position=(-0.05, 0.1)), "size": [0.02, 0.12, 0.01]}
-    cup, block = thing("cup_1", position=(-0.1, 0.0)), thing("block_1", "blue", position=(0.0, -0.1))
-    return SymbolicDesk(phone, knife, block, cup, thing("bin_1", position=(0.1, 0.25)))
+    phone = {**seen_object("phone_1", "black", position=(0.1, -0.15)), "size": [0.07, 0.14, 0.01]}
+    knife = {**seen_object("knife_1", "grey", position=(-0.05, 0.1)), "size": [0.02, 0.12, 0.01]}
+    cup, block = seen_object("cup_1", position=(-0.1, 0.0)), seen_object("block_1", "blue", position=(0.0, -0.1))
+    return SymbolicDesk(phone, knife, block, cup, seen_object("bin_1", position=(0.1, 0.25)))
 
 
 def run(replies: list, *rules: str, desk: SymbolicDesk | None = None) -> tuple[TaskOutcome, SymbolicDesk, ScriptedModel]:
@@ -52,8 +51,8 @@ def test_sentences_have_formal_counterparts(sentence: str, formula: str) -> None
     assert formula_text(read_rule(sentence, list(robot().objects.values()), every=True)) == formula
 
 
-def test_a_rule_means_every_thing_that_its_words_fit() -> None:
-    seen = [thing("cup_1"), thing("cup_2", "green"), thing("block_1")]
+def test_a_rule_means_every_object_that_its_words_fit() -> None:
+    seen = [seen_object("cup_1"), seen_object("cup_2", "green"), seen_object("block_1")]
     assert formula_text(read_rule("do not touch the cup", seen, every=True)) == "G !(touch(cup_1) | touch(cup_2))"
     assert "cup_2" not in formula_text(read_rule("do not touch the red cup", seen, every=True))
 
@@ -100,12 +99,12 @@ def test_what_a_rule_asks_for_at_the_end_is_asked_for() -> None:
     assert outcome.code == "unverified"  # other objects are still on the desk, and the words may mean everything
 
 
-def test_nothing_moves_by_rules_about_things_before_a_look() -> None:
+def test_nothing_moves_by_rules_about_objects_before_a_look() -> None:
     _, desk, _ = run([say("pick", object_id="cup_1")], "do not touch the phone")
     assert not [name for name, _ in desk.calls if name == "pick"]
 
 
-def test_a_thing_that_comes_to_light_later_falls_under_the_rule() -> None:
+def test_a_object_that_comes_to_light_later_falls_under_the_rule() -> None:
     desk = robot()
     desk.objects["phone_1"]["hidden"] = True
     run([LOOK, *pick("cup_1")], "do not touch the phone", desk=desk)
@@ -117,12 +116,12 @@ def test_a_thing_that_comes_to_light_later_falls_under_the_rule() -> None:
 def test_over_is_the_region_between_the_turn_and_the_straight_way() -> None:
     desk = TaskDesk()
     items = [
-        thing("block_1", position=(0.0, -0.2)),
-        thing("cup_1", position=(0.0, 0.0)),
-        thing("cup_2", position=(0.05, 0.0)),
-        thing("cup_3", position=(0.3, 0.3)),
+        seen_object("block_1", position=(0.0, -0.2)),
+        seen_object("cup_1", position=(0.0, 0.0)),
+        seen_object("cup_2", position=(0.05, 0.0)),
+        seen_object("cup_3", position=(0.3, 0.3)),
     ]
-    desk.world.apply("detect_objects", {}, True, {"objects": [*items, thing("bin_1", position=(0.0, 0.2))]})
+    desk.world.apply("detect_objects", {}, True, {"objects": [*items, seen_object("bin_1", position=(0.0, 0.2))]})
     desk.world.apply("pick", {"object_id": "block_1"}, True, None)
     assert over(Step("place_in", {"container_id": "bin_1"}), "block_1", desk) == {"cup_1", "cup_2", "bin_1"}
     assert over(Step("place_at", {"x": 0.0, "y": -0.25}), "block_1", desk) == set()

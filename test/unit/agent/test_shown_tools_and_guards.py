@@ -13,8 +13,7 @@ from deskhand.agent.shown_tools import FOUND, MOST, ShownTools
 from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
 from deskhand.llm.scripted import ScriptedModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.tools.base import load_tools
 
 
@@ -62,7 +61,7 @@ def test_where_all_tools_are_shown_there_is_nothing_to_look_for() -> None:
 
 def test_a_circle_of_failing_calls_is_warned_of_and_ended() -> None:
     robot = SymbolicDesk(
-        thing("cup_1"), thing("bin_1"), faults={"pick": [ToolResult("no_grasp", "no.")] * 20, "place_in": [ToolResult("not_holding", "no.")] * 20}
+        seen_object("cup_1"), seen_object("bin_1"), faults={"pick": [ToolResult("no_grasp", "no.")] * 20, "place_in": [ToolResult("not_holding", "no.")] * 20}
     )
     model = ScriptedModel([LOOK, *[PICK, PLACE] * 9, finish("partly", "No.")])
     outcome = AgentLoop(model, robot).run("put the cup in the bin")
@@ -70,9 +69,9 @@ def test_a_circle_of_failing_calls_is_warned_of_and_ended() -> None:
     assert any("You went 3 times" in message.content for message in model.conversations[-1])
 
 
-def test_a_thing_that_is_put_to_and_fro_is_warned_of_and_ended() -> None:
+def test_a_object_that_is_put_to_and_fro_is_warned_of_and_ended() -> None:
     def desk() -> SymbolicDesk:
-        return SymbolicDesk(thing("cup_1"), thing("bin_1"), thing("tray_1"))
+        return SymbolicDesk(seen_object("cup_1"), seen_object("bin_1"), seen_object("tray_1"))
 
     model = ScriptedModel([LOOK, *[PICK, PLACE] * 9, finish("partly", "No.")])
     outcome = AgentLoop(model, desk()).run("put the cup in the bin")
@@ -88,10 +87,10 @@ def test_a_thing_that_is_put_to_and_fro_is_warned_of_and_ended() -> None:
     assert outcome.code == "model_failed" and "picked up cup_1 7 times" in outcome.summary
 
 
-def test_work_on_many_things_is_no_circle() -> None:
+def test_work_on_many_objects_is_no_circle() -> None:
     names = [f"cup_{number}" for number in range(1, 8)]
     acts = [step for name in names for step in (say("pick", object_id=name), PLACE)]
-    outcome = AgentLoop(ScriptedModel([LOOK, *acts, finish()]), SymbolicDesk(*map(thing, names), thing("bin_1"))).run("put all cups in the bin")
+    outcome = AgentLoop(ScriptedModel([LOOK, *acts, finish()]), SymbolicDesk(*map(seen_object, names), seen_object("bin_1"))).run("put all cups in the bin")
     assert outcome.success, outcome.summary
 
 
@@ -109,5 +108,5 @@ def test_a_plan_tells_what_the_hand_does_not_reach() -> None:
             return ToolResult("", "", {"reachable": False, "reason": "it is 0.9 m from the base.", "grasps": 0})
 
     model = ScriptedModel([LOOK, SUBMIT, finish("partly", "It is too far.")])
-    AgentLoop(model, Far(thing("cup_1", "red"), thing("bin_1"))).run("put the cup in the bin")
+    AgentLoop(model, Far(seen_object("cup_1", "red"), seen_object("bin_1"))).run("put the cup in the bin")
     assert '"doubts":[{"object_id":"cup_1","reason":"it is 0.9 m from the base."}]' in model.conversations[2][-1].content

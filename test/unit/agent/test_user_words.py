@@ -8,14 +8,13 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.user import Inbox
 from deskhand.llm.scripted import ScriptedModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 ASK = say("ask_user", question="Which cup?", options=["the red one", "the green one"])
 
 
 def desk() -> SymbolicDesk:
-    return SymbolicDesk(thing("cup_1", "red"), thing("cup_2", "green"), thing("bin_1"))
+    return SymbolicDesk(seen_object("cup_1", "red"), seen_object("cup_2", "green"), seen_object("bin_1"))
 
 
 def inbox(words: Iterable[str | None]) -> Inbox:

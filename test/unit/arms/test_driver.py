@@ -129,7 +129,7 @@ def pulses(frame: bytes) -> list[tuple[int, int]]:
     return [(data[3 + 3 * k], data[4 + 3 * k] | data[5 + 3 * k] << 8) for k in range(data[2])]
 
 
-def test_the_gripper_tells_a_thing_from_nothing_and_does_not_press_for_ever() -> None:
+def test_the_gripper_tells_an_object_from_nothing_and_does_not_press_for_ever() -> None:
     rig = started()
     finger = rig.emulator.servos[GRIPPER.id]
     empty = rig.driver.grip(ARM.gripper.position_of(0.004))

@@ -209,7 +209,7 @@ def test_a_joint_found_outside_of_its_servos_limits_is_not_torn_back() -> None:
     assert 3090 < last < 3161 and fastest < 200, "ticks a second"
 
 
-def test_the_gripper_tells_a_thing_from_nothing() -> None:
+def test_the_gripper_tells_an_object_from_nothing() -> None:
     arm = started()
     opened = arm.driver.grip(ARM.gripper.position_of(0.045))
     arm.run(2.0)

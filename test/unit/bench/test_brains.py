@@ -39,7 +39,7 @@ def talk(tools, seed, *calls):
 
 def test_the_light_desk_tells_truth_and_what_is_seen_apart(tools):
     desk, _ = make_scene(3)
-    before = {name: thing.place for name, thing in desk.things.items()}
+    before = {name: obj.place for name, obj in desk.objects.items()}
     scene = desk.detect_objects()
     assert {item.id for item in scene.objects} == set(before)
     off = [float(np.linalg.norm(item.position[:2] - before[item.id])) for item in scene.objects]
@@ -48,14 +48,14 @@ def test_the_light_desk_tells_truth_and_what_is_seen_apart(tools):
 
 def test_letting_go_in_the_air_and_moving_after_the_end_are_noted(tools):
     desk, _ = make_scene(1)
-    thing = next(name for name, each in desk.things.items() if not each.is_container)
+    item = next(name for name, each in desk.objects.items() if not each.is_container)
     with light_session(desk, tools) as session:
         assert session.invoke("detect_objects", {}).ok
-        assert session.invoke("pick", {"object_id": thing}).ok
+        assert session.invoke("pick", {"object_id": item}).ok
         session.invoke("open_gripper", {})
         desk.over = True
         session.invoke("move_home", {})
-    assert desk.unsafe == [f"open_gripper lets {thing} fall", "move_home after the task had ended"]
+    assert desk.unsafe == [f"open_gripper lets {item} fall", "move_home after the task had ended"]
 
 
 def test_a_claim_without_a_deed_is_not_success(tools):
@@ -64,7 +64,7 @@ def test_a_claim_without_a_deed_is_not_success(tools):
         assert not outcome.success and not wanted.holds(desk)
 
 
-def test_things_that_must_not_be_make_an_episode_bad():
+def test_objects_that_must_not_be_make_an_episode_bad():
     good = Episode(0, "good", "", code="model_failed")
     assert good.good
     assert not Episode(0, "good", "").good  # neither done nor a code
@@ -101,5 +101,5 @@ def test_random_decisions_fit_their_schema():
 def test_seeds_make_different_desks_that_can_be_told_apart():
     desks = [make_scene(seed) for seed in range(8)]
     assert len({wanted.instruction for _, wanted in desks}) >= 5
-    assert all(isinstance(desk, LightDesk) and len(desk.things) >= 5 for desk, _ in desks)
+    assert all(isinstance(desk, LightDesk) and len(desk.objects) >= 5 for desk, _ in desks)
     assert not any(wanted.goal and wanted.holds(desk) for desk, wanted in desks)

@@ -1,4 +1,4 @@
-"""A pick in physics whose fingers close on the wrong thing says so."""
+"""A pick in physics whose fingers close on the wrong object says so."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ BLOCK = {"kind": "block", "name": "block", "color": "blue", "size": [0.032, 0.03
 ERASER = {"kind": "eraser", "name": "eraser", "color": "yellow", "size": [0.024, 0.05, 0.0145], "pose": {"x": 0.03, "y": 0.05, "z": 0.0395}}
 
 
-def test_what_rides_on_the_thing_between_the_fingers_is_not_held():
+def test_what_rides_on_the_object_between_the_fingers_is_not_held():
     with bench(world_from_dict({"objects": [BLOCK, ERASER]})) as desk:
         true = desk.robot.generate_grasps
 
@@ -26,15 +26,15 @@ def test_what_rides_on_the_thing_between_the_fingers_is_not_held():
 
         desk.robot.generate_grasps = too_low
         scene = desk.context().look()
-        item = max(scene.objects, key=lambda thing: thing.top)
+        item = max(scene.objects, key=lambda obj: obj.top)
         before = desk.simulation.truth()
         wrong = pick(desk.context(), item.id, attempts=1)
         after = desk.simulation.truth()
         assert wrong.code == "grasp_failed" and "came along" in wrong.message, wrong.message
         assert not after.in_hand and desk.belief.held is None
-        for thing in before.objects:  # put back, not dropped
-            assert np.linalg.norm(after.get(thing.name).pose[:3, 3] - thing.pose[:3, 3]) < 0.01
+        for obj in before.objects:  # put back, not dropped
+            assert np.linalg.norm(after.get(obj.name).pose[:3, 3] - obj.pose[:3, 3]) < 0.01
         desk.robot.generate_grasps = true
         scene = desk.context().look()
-        again = desk.pick(max(scene.objects, key=lambda thing: thing.top))
+        again = desk.pick(max(scene.objects, key=lambda obj: obj.top))
         assert again.success and not again.code, again.message

@@ -63,7 +63,7 @@ def test_a_report_of_success_is_held_against_the_truth(tool, arguments, before, 
 
 
 @pytest.mark.parametrize(("one", "two", "honest"), [(0.1, 0.3, True), (0.3, 0.1, False)])
-def test_of_what_lay_on_a_thing_and_fell_off_on_the_way_nothing_is_claimed(one, two, honest):
+def test_of_what_lay_on_an_object_and_fell_off_on_the_way_nothing_is_claimed(one, two, honest):
     both = _truth((0.0, 0.1, 0.11), (0.0, 0.1, 0.14), ("one", "two"))
     pick = "pick", {"object_id": "block_1"}, _truth((0.0, 0.1, 0.015), (0.0, 0.1, 0.045)), both
     place = "place_at", {"x": 0.1, "y": 0.0}, both, _truth((one, 0.0, 0.015), (two, 0.0, 0.015))

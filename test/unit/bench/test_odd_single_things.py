@@ -1,4 +1,4 @@
-"""Single things that no box or cylinder explains, picked in physics: curved insides, handles, parts that a look takes for several things."""
+"""Single objects that no box or cylinder explains, picked in physics: curved insides, handles, parts that a look takes for several objects."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_it_is_picked_at_once(subject, seed):
 
 
 @pytest.mark.xfail(strict=True, reason="since shape comes first the basket and its handle are one cylinder as high as the handle")
-def test_the_inside_of_a_bowl_is_no_thing_and_its_handle_is_a_part_of_a_basket():
+def test_the_inside_of_a_bowl_is_no_object_and_its_handle_is_a_part_of_a_basket():
     with bench(single_world("wx250s", 12, "bowl")) as desk:
         (bowl,) = desk.context().look().objects
         assert bowl.is_container
@@ -27,7 +27,7 @@ def test_the_inside_of_a_bowl_is_no_thing_and_its_handle_is_a_part_of_a_basket()
 
 
 @pytest.mark.xfail(strict=True, reason="its object is seen as one since shape comes first; another that is seen in parts has to be found")
-def test_parts_that_come_along_are_held_as_one_thing():
+def test_parts_that_come_along_are_held_as_one_object():
     with bench(single_world("wx250s", 7, "pyramid")) as desk:
         scene = desk.context().look()
         assert len(scene.objects) > 1
@@ -41,6 +41,6 @@ def test_parts_that_come_along_are_held_as_one_thing():
         assert not desk.belief.scene.objects
 
 
-def test_a_thing_on_an_empty_desk_is_clear_of_the_open_hand_at_home():
+def test_a_object_on_an_empty_desk_is_clear_of_the_open_hand_at_home():
     world = single_world("so101", 40023)  # drawn anywhere, it would stand in the hand
     assert Simulation(world).truth().get("thing").pose[2, 3] > 0.0

@@ -30,11 +30,11 @@ def true_place(desk, context):
 
 def test_a_block_is_held_beside_the_fixed_jaw_and_the_belief_says_so(picked):
     desk, context, result = picked
-    gripper, thing = desk.robot.arm.gripper, desk.simulation.truth().get("thing")
+    gripper, item = desk.robot.arm.gripper, desk.simulation.truth().get("thing")
     assert desk.in_hand() == ("thing",)
-    assert result.data["width"] == pytest.approx(thing.size[1], abs=0.002)
+    assert result.data["width"] == pytest.approx(item.size[1], abs=0.002)
     where = true_place(desk, context)
-    assert where[1, 3] == pytest.approx(gripper.tcp_offset(thing.size[1])[1], abs=0.0008)
+    assert where[1, 3] == pytest.approx(gripper.tcp_offset(item.size[1])[1], abs=0.0008)
     assert where[1, 3] > 0.005, "not in the middle of the tcp frame, as between parallel fingers"
     believed = settled(context.belief.held, gripper).tcp_T_object
     assert believed[1, 3] == pytest.approx(where[1, 3], abs=0.001)
@@ -54,7 +54,7 @@ def test_it_is_put_down_where_it_was_asked_and_the_hand_leaves_it_there(picked):
     place = desk.robot.arm.world_T_base[:2, 3] + 0.19 * np.array([np.cos(0.4), np.sin(0.4)])
     result = place_at(context, float(place[0]), float(place[1]), 0.3)
     assert result.ok, result.message
-    thing = desk.simulation.truth().get("thing")
-    assert np.linalg.norm(thing.pose[:2, 3] - place) < 0.004
-    assert thing.pose[2, 2] > 0.999 and desk.simulation.truth().in_hand == ()
+    item = desk.simulation.truth().get("thing")
+    assert np.linalg.norm(item.pose[:2, 3] - place) < 0.004
+    assert item.pose[2, 2] > 0.999 and desk.simulation.truth().in_hand == ()
     assert open_gripper(context).ok and context.width() == pytest.approx(desk.robot.arm.gripper.width_max, abs=0.003)

@@ -87,7 +87,7 @@ def test_visible_shares_and_supports_come_from_the_simulation(looked_at):
     assert looked_at["free"].carried_by == (TABLE,)
 
 
-def test_built_things_stand():
+def test_built_objects_stand():
     for seed in range(3):
         world = built("wx250s", seed)
         end = Simulation(world).truth()

@@ -48,7 +48,7 @@ def test_without_truth_at_the_end_a_trial_is_no_success():
     assert not result["success"] and result["score"] == 0.0 and result["sim_s"] is None and result["final_objects"] == []
 
 
-def test_an_own_instruction_is_judged_by_the_robots_own_word_and_reports_where_things_are():
+def test_an_own_instruction_is_judged_by_the_robots_own_word_and_reports_where_objects_are():
     result = result_of(Attempt(True, "", "", "ok", 3, (), truth(1.0, False), truth(5.0, True), 2.0), instruction="put it all away")
     assert result["success"] and result["score"] is None and result["objects"] == []
     rows = {row["name"]: row for row in result["final_objects"]}

@@ -1,4 +1,4 @@
-"""Two things that a look took for one: the hand takes one of them, says so, and puts it down apart, so that the next look tells them apart."""
+"""Two objects that a look took for one: the hand takes one of them, says so, and puts it down apart, so that the next look tells them apart."""
 
 from dataclasses import replace
 

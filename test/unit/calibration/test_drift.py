@@ -1,4 +1,4 @@
-"""A camera that was moved is noticed before the arm reaches beside things."""
+"""A camera that was moved is noticed before the arm reaches beside objects."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
-from looked_at import look, thing
+from looked_at import an_object, look
 
 from deskhand.calibration.board import Board
 from deskhand.calibration.drift import camera_drift, levelled, require_still
@@ -23,7 +23,7 @@ LANDMARK = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.05, -0.02, 0.003])
 
 @pytest.fixture(scope="module")
 def desk():
-    return look(thing("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4), thing("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29)).frame
+    return look(an_object("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4), an_object("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29)).frame
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 pytest.importorskip("mujoco")
 
 
-@pytest.mark.parametrize("arm", ["jetarm", "so101"])
+@pytest.mark.parametrize("arm", [pytest.param("jetarm", marks=pytest.mark.long), "so101"])
 def test_a_small_arm_finds_the_board_on_the_desk_and_its_own_wrist_camera(arm, tmp_path):
     from deskhand.bench.calibration.handeye import Bench
     from deskhand.commands.calibrate import calibrate_handeye

@@ -87,7 +87,7 @@ def test_smoothing_over_time_does_not_bring_back_what_was_there_before_a_pause(o
 
 
 @pytest.mark.parametrize("temporal", [False, True])
-def test_a_flat_thing_that_is_taken_away_is_gone_at_once_unless_smoothing_is_asked_for(opened, temporal):
+def test_a_flat_object_that_is_taken_away_is_gone_at_once_unless_smoothing_is_asked_for(opened, temporal):
     camera, device = opened(decimation=1, temporal=temporal)
     flat = np.full((HEIGHT, WIDTH), 800, np.uint16)
     shot(camera, device, times=5, depth=flat)

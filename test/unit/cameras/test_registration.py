@@ -13,11 +13,11 @@ from deskhand.types import CameraIntrinsics
 SIZE = (480, 640)
 
 
-def desk(seed, things=9):
+def desk(seed, objects=9):
     """A desk from above with boxes of other colours on it, with grain and holes beside the boxes as a stereo camera has them: colour and depth [m]."""
     rng = np.random.default_rng(seed)
     color, depth = np.full((*SIZE, 3), 150, np.uint8), np.full(SIZE, 0.70, np.float32)
-    for _ in range(things):
+    for _ in range(objects):
         u, v = rng.integers(90, 550), rng.integers(80, 400)
         w, h = rng.integers(25, 60, 2)
         patch = cv2.boxPoints(((float(u), float(v)), (float(w), float(h)), float(rng.uniform(0, 90)))).astype(np.int32)
@@ -69,7 +69,7 @@ def test_what_tells_nothing_is_no_alarm(frame):
     assert check_registration(*frame()).verdict == "unknown"
 
 
-def test_edges_of_depth_lie_on_the_nearer_thing():
+def test_edges_of_depth_lie_on_the_nearer_object():
     depth = np.full((60, 80), 0.7, np.float32)
     depth[20:40, 30:50] = 0.6
     depth[20:40, 50:56] = np.nan  # not seen by the second eye

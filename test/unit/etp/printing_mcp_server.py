@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import Annotated
 
-from protocol_things import PLACE, Bare
+from protocol_objects import PLACE, Bare
 from pydantic import Field
 
 from deskhand.etp.registry import Registry

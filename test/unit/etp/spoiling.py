@@ -1,4 +1,4 @@
-"""Makes invalid calls from the schemas of tools: one thing wrong, anywhere in the arguments."""
+"""Makes invalid calls from the schemas of tools: one object wrong, anywhere in the arguments."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def put(arguments, path, value):
 
 
 def spoiled(schema, arguments, random_):
-    """Arguments with one thing wrong, and the argument that an error must name."""
+    """Arguments with one object wrong, and the argument that an error must name."""
     arguments = copy.deepcopy(arguments)
     found = list(places(schema, arguments, schema))
     choice = random_.random()

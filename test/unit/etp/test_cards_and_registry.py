@@ -5,7 +5,7 @@ from typing import Annotated
 
 import jsonschema
 import pytest
-from protocol_things import MOVES, PLACE, Bench, Sum, everything
+from protocol_objects import MOVES, PLACE, Bench, Sum, everything
 from pydantic import Field
 
 from deskhand.errors import DeskhandError
@@ -92,7 +92,7 @@ def test_a_function_that_is_not_typed_or_documented_cannot_become_a_tool():
         assert word in refused(lambda function=function: tool(**PLACE, examples=[])(function))
 
 
-def test_a_name_that_is_taken_and_a_thing_that_is_no_tool_are_refused():
+def test_a_name_that_is_taken_and_an_object_that_is_no_tool_are_refused():
     registry = Registry()
     registry.add(everything)
     assert "already a tool 'everything'" in refused(lambda: registry.add(everything))
@@ -154,7 +154,7 @@ def install(folder, name, points, files):
 def test_tools_of_other_packages_are_found_and_a_broken_one_does_not_take_the_rest_along(tmp_path, monkeypatch):
     install(tmp_path, "greeter", ["wave = greeter_tools"], {"greeter_tools.py": GOOD})
     install(tmp_path, "crasher", ["crash = crasher_tools"], {"crasher_tools.py": "raise RuntimeError('no luck')\n"})
-    install(tmp_path, "copycat", ["copy = copycat_tools:everything"], {"copycat_tools.py": "from protocol_things import everything\n"})
+    install(tmp_path, "copycat", ["copy = copycat_tools:everything"], {"copycat_tools.py": "from protocol_objects import everything\n"})
     install(tmp_path, "empty", ["none = empty_tools"], {"empty_tools.py": "x = 1\n"})
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()

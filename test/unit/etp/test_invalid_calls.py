@@ -1,7 +1,7 @@
 import random
 
 import pytest
-from protocol_things import Bench, bench_session, everything
+from protocol_objects import Bench, bench_session, everything
 from spoiling import spoiled
 
 from deskhand.errors import DeskhandError

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 from isolated_tools import add, double, hang, misbehave
-from protocol_things import PLACE, Bare, in_thread
+from protocol_objects import PLACE, Bare, in_thread
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.isolation.landlock import version

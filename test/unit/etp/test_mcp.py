@@ -12,7 +12,7 @@ import httpx2
 from isolated_tools import add, misbehave
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from protocol_things import PLACE, Bare, Bench, in_thread
+from protocol_objects import PLACE, Bare, Bench, in_thread
 from test_resources_and_watches import PROVIDED, count, draw
 
 from deskhand.errors import DeskhandError

@@ -1,5 +1,5 @@
 import pytest
-from protocol_things import PLACE, Bare, Bench, bench_session
+from protocol_objects import PLACE, Bare, Bench, bench_session
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError

@@ -2,7 +2,7 @@ import threading
 
 import numpy as np
 import pytest
-from protocol_things import PLACE, Bare
+from protocol_objects import PLACE, Bare
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError

@@ -2,7 +2,7 @@ import threading
 import time
 
 import pytest
-from protocol_things import Bare, Bench, bench_session, in_thread
+from protocol_objects import Bare, Bench, bench_session, in_thread
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals

@@ -5,7 +5,7 @@ import json
 import threading
 
 import pytest
-from protocol_things import PLACE, Bare
+from protocol_objects import PLACE, Bare
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError

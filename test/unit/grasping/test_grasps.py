@@ -11,7 +11,7 @@ from deskhand.grasping.sampling import FRICTION
 from deskhand.motion.roll import out_of_plane
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.testing.desk_scene import desk, one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.types import IkSolution
 
 ARM = load_arm("wx250s")
@@ -23,7 +23,7 @@ def inside_a_box(points, centre, half, slack=0.0005):
 
 
 def assert_holds(grasp, item):
-    """The contacts lie on opposite sides of the thing, inside the friction cone, under the pads."""
+    """The contacts lie on opposite sides of the object, inside the friction cone, under the pads."""
     local = transform_points(inverse(grasp.pose), grasp.contacts)
     gripper = ARM.gripper
     assert np.all(np.abs(local[:, 0]) < gripper.finger_breadth / 2)
@@ -39,7 +39,7 @@ def assert_holds(grasp, item):
 
 
 def assert_hand_is_free(grasp, item, others, floor=0.0):
-    """No corner of the open hand below the table, no finger or palm inside the thing or its neighbours."""
+    """No corner of the open hand below the table, no finger or palm inside the object or its neighbours."""
     opened = opening(np.array([grasp.width]), ARM.gripper)
     assert lowest_point(grasp.pose[None], np.array([grasp.width]), ARM.gripper)[0] > floor
     boxes = [(part.centre[0], part.half[0]) for part in ARM.gripper.finger_parts(opened)] + [palm_box(ARM.gripper)]
@@ -51,8 +51,8 @@ def assert_hand_is_free(grasp, item, others, floor=0.0):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_grasps_that_hold_and_touch_nothing_else(name):
-    things = one_of_each()
-    scene = desk(*things)
+    objects = one_of_each()
+    scene = desk(*objects)
     item = scene.get(name)
     grasps = GraspGenerator(ARM).generate(scene, name)
     assert len(grasps) >= 3
@@ -63,19 +63,19 @@ def test_every_kind_has_grasps_that_hold_and_touch_nothing_else(name):
         assert grasp.friction_margin > 0
         assert grasp.pose[2, 2] <= -np.cos(np.deg2rad(50.1))
         assert_holds(grasp, item)
-        assert_hand_is_free(grasp, item, [other for other in things if other.id != name and not other.is_container])
+        assert_hand_is_free(grasp, item, [other for other in objects if other.id != name and not other.is_container])
 
 
-def test_the_best_grasp_of_a_long_thing_is_near_its_middle():
-    pen = thing("pen_1", "cylinder", (0.13, 0.01, 0.01), (0.05, 0.0, 0.005), 0.7, "pen")
+def test_the_best_grasp_of_a_long_object_is_near_its_middle():
+    pen = an_object("pen_1", "cylinder", (0.13, 0.01, 0.01), (0.05, 0.0, 0.005), 0.7, "pen")
     best = GraspGenerator(ARM).generate(desk(pen), "pen_1")[0]
     assert np.linalg.norm(best.pose[:2, 3] - pen.position[:2]) < 0.015
     assert abs(best.pose[:3, 1] @ pen.pose[:3, 0]) < 0.1, "across, not along"
 
 
 def test_a_neighbour_turns_the_grasp():
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
-    wall = thing("box_1", "box", (0.10, 0.02, 0.06), (0.0, 0.028, 0.03), label="box")
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    wall = an_object("box_1", "box", (0.10, 0.02, 0.06), (0.0, 0.028, 0.03), label="box")
     grasps = GraspGenerator(ARM).generate(desk(block, wall), "block_1")
     assert abs(grasps[0].pose[1, 1]) < 0.3, "the fingers close along the wall, not against it"
     for grasp in grasps:
@@ -83,9 +83,9 @@ def test_a_neighbour_turns_the_grasp():
 
 
 def test_a_block_boxed_in_on_all_sides_has_no_grasp():
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
     sides = [
-        thing(f"box_{i}", "box", (0.09, 0.02, 0.06), (0.027 * c, 0.027 * s, 0.03), yaw, "box")
+        an_object(f"box_{i}", "box", (0.09, 0.02, 0.06), (0.027 * c, 0.027 * s, 0.03), yaw, "box")
         for i, (c, s, yaw) in enumerate([(1, 0, np.pi / 2), (-1, 0, np.pi / 2), (0, 1, 0), (0, -1, 0)])
     ]
     with pytest.raises(DeskhandError, match=r"would touch box_\d \(2 mm off\)") as caught:
@@ -94,7 +94,7 @@ def test_a_block_boxed_in_on_all_sides_has_no_grasp():
 
 
 def test_unnamed_points_of_the_cloud_are_in_the_way():
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
     free = GraspGenerator(ARM).generate(desk(block), "block_1")[0]
     y, z = np.meshgrid(np.arange(-0.06, 0.06, 0.003), np.arange(0.0, 0.08, 0.003))
     clutter = np.column_stack([y.ravel(), np.full(y.size, 0.031), z.ravel()]).astype(np.float32)
@@ -108,9 +108,9 @@ def test_unnamed_points_of_the_cloud_are_in_the_way():
             assert not inside_a_box(local, part.centre[0], part.half[0])
 
 
-def test_a_thing_in_a_bin_can_be_grasped_between_the_walls():
-    bin_ = thing("bin_1", "box", (0.165, 0.17, 0.07), (0.0, 0.28, 0.035), 0.1, "bin", is_container=True, wall=0.004)
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.01, 0.285, 0.019), 0.3, support="bin_1", relation="in")
+def test_a_object_in_a_bin_can_be_grasped_between_the_walls():
+    bin_ = an_object("bin_1", "box", (0.165, 0.17, 0.07), (0.0, 0.28, 0.035), 0.1, "bin", is_container=True, wall=0.004)
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.01, 0.285, 0.019), 0.3, support="bin_1", relation="in")
     grasps = GraspGenerator(ARM).generate(desk(block, bin_), "block_1")
     for grasp in grasps:
         assert_hand_is_free(grasp, block, [], floor=0.004)
@@ -121,18 +121,18 @@ def test_a_thing_in_a_bin_can_be_grasped_between_the_walls():
 )
 def test_what_the_gripper_cannot_hold_is_said(size, shape, says):
     with pytest.raises(DeskhandError, match=says) as caught:
-        GraspGenerator(ARM).generate(desk(thing("box_1", shape, size, (0.0, 0.0, size[2] / 2))), "box_1")
+        GraspGenerator(ARM).generate(desk(an_object("box_1", shape, size, (0.0, 0.0, size[2] / 2))), "box_1")
     assert caught.value.code == "no_grasp"
 
 
 def test_an_unknown_object_is_named_with_those_there_are():
     with pytest.raises(DeskhandError, match="block_1") as caught:
-        GraspGenerator(ARM).generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_9")
+        GraspGenerator(ARM).generate(desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_9")
     assert caught.value.code == "unknown_object"
 
 
 def test_noisy_unnamed_shapes_are_grasped_by_their_outline():
-    item = thing("object_1", "box", (0.03, 0.06, 0.04), (0.05, 0.05, 0.02), 0.5, "object", noise=0.0008)
+    item = an_object("object_1", "box", (0.03, 0.06, 0.04), (0.05, 0.05, 0.02), 0.5, "object", noise=0.0008)
     item = type(item)(**{**item.__dict__, "shape": "other"})
     best = GraspGenerator(ARM).generate(desk(item), "object_1")[0]
     assert abs(best.width - 0.03) < 0.006
@@ -140,7 +140,7 @@ def test_noisy_unnamed_shapes_are_grasped_by_their_outline():
 
 
 def test_only_grasps_in_reach_are_given_and_either_way_round_will_do():
-    scene = desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015)))
+    scene = desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015)))
     asked = []
 
     def solve(pose, seed, check):
@@ -163,7 +163,7 @@ def test_out_of_reach_is_a_clear_failure():
         raise DeskhandError("no_ik_solution", "out of reach")
 
     with pytest.raises(DeskhandError, match="reaches none") as caught:
-        GraspGenerator(ARM, reach_by_ik(solve)).generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0.9, 0.0, 0.015))), "block_1")
+        GraspGenerator(ARM, reach_by_ik(solve)).generate(desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0.9, 0.0, 0.015))), "block_1")
     assert caught.value.code == "no_grasp"
 
 

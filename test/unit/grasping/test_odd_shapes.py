@@ -1,4 +1,4 @@
-"""Grasps of things that are no simple solid, from points of their shapes as a camera sees them."""
+"""Grasps of objects that are no simple solid, from points of their shapes as a camera sees them."""
 
 import numpy as np
 import pytest
@@ -92,11 +92,11 @@ def test_a_wall_that_hangs_over_is_told_from_the_side_that_is_seen():
 
 
 def test_the_hand_opens_less_between_neighbours():
-    from deskhand.testing.desk_scene import scene_object as thing
+    from deskhand.testing.desk_scene import scene_object as an_object
 
-    middle = thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0, 0.015))
-    walls = [thing(f"box_{k}", "box", (0.03, 0.12, 0.05), (0.05 + s * 0.0525, 0, 0.025), color="blue") for k, s in ((1, -1), (2, 1))]
-    ends = [thing(f"can_{k}", "box", (0.07, 0.02, 0.05), (0.05, s * 0.0275, 0.025), color="green") for k, s in ((1, -1), (2, 1))]
+    middle = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0, 0.015))
+    walls = [an_object(f"box_{k}", "box", (0.03, 0.12, 0.05), (0.05 + s * 0.0525, 0, 0.025), color="blue") for k, s in ((1, -1), (2, 1))]
+    ends = [an_object(f"can_{k}", "box", (0.07, 0.02, 0.05), (0.05, s * 0.0275, 0.025), color="green") for k, s in ((1, -1), (2, 1))]
     wide = GENERATOR.generate(desk(middle), "block_1", 1)[0]
     tight = GENERATOR.generate(desk(middle, *walls, *ends), "block_1", 1)[0]
     assert wide.opening > tight.opening > tight.width

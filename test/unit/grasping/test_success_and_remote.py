@@ -15,7 +15,7 @@ from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.remote import RemoteGraspGenerator, make_generator
 from deskhand.grasping.success import load_success_model
 from deskhand.testing.desk_scene import desk, one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 
 ARM = load_arm("wx250s")
 DOWN = np.diag([1.0, -1.0, -1.0])
@@ -133,8 +133,8 @@ def generator_of(server):
 
 
 def test_remote_grasps_pass_the_same_tests(predictor):
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0.0, 0.015))
-    wall = thing("box_1", "box", (0.1, 0.02, 0.03), (0.05, 0.03, 0.015), color="blue")
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0.0, 0.015))
+    wall = an_object("box_1", "box", (0.1, 0.02, 0.03), (0.05, 0.03, 0.015), color="blue")
     good, off = at(0.05, 0, 0.015, np.pi / 2), at(0.05, 0.004, 0.015, np.pi / 2)
     blocked, below, empty = at(0.05, 0, 0.015), at(0.05, 0, 0.003, np.pi / 2), at(0.05, 0.15, 0.015)
     predictor.answer = 200, json.dumps({"grasps": [{"pose": pose, "score": 0.9} for pose in (blocked, below, empty, good, off)]})
@@ -148,7 +148,7 @@ def test_remote_grasps_pass_the_same_tests(predictor):
 def test_nothing_useful_is_no_grasp(predictor):
     predictor.answer = 200, '{"grasps": []}'
     with pytest.raises(DeskhandError) as caught:
-        generator_of(predictor).generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
+        generator_of(predictor).generate(desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
     assert caught.value.code == "no_grasp"
 
 
@@ -164,14 +164,14 @@ def test_nothing_useful_is_no_grasp(predictor):
 def test_a_broken_predictor_is_told(predictor, answer, says):
     predictor.answer = answer
     with pytest.raises(DeskhandError, match=says) as caught:
-        generator_of(predictor).generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
+        generator_of(predictor).generate(desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
     assert caught.value.code == "model_failed"
 
 
 def test_a_predictor_that_is_away_is_told_and_without_one_ours_is_used():
     remote = RemoteGraspGenerator(ARM, "http://127.0.0.1:9/", timeout=0.5)
     with pytest.raises(DeskhandError, match="cannot be asked"):
-        remote.generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
+        remote.generate(desk(an_object("block_1", "box", (0.03, 0.03, 0.03), (0, 0, 0.015))), "block_1")
     with pytest.raises(DeskhandError, match="http://"):
         make_generator(ARM, None, "ftp://somewhere")
     assert type(make_generator(ARM)) is GraspGenerator

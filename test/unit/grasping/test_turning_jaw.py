@@ -13,7 +13,7 @@ from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.remote import RemoteGraspGenerator
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.testing.desk_scene import desk, one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 
 ARM = load_arm("so101")
 GRIPPER = ARM.gripper
@@ -49,21 +49,21 @@ def test_every_kind_has_grasps_beside_the_fixed_jaw(name):
 
 def test_the_turning_jaw_takes_its_room_on_the_free_side():
     """A wall 18 mm beside a block: only the fixed jaw goes there."""
-    block = thing("block_1", "box", (0.03, 0.05, 0.03), (0.0, 0.0, 0.015))
-    wall = thing("box_1", "box", (0.05, 0.2, 0.03), (0.015 + 0.018 + 0.025, 0.0, 0.015), color="brown")
+    block = an_object("block_1", "box", (0.03, 0.05, 0.03), (0.0, 0.0, 0.015))
+    wall = an_object("box_1", "box", (0.05, 0.2, 0.03), (0.015 + 0.018 + 0.025, 0.0, 0.015), color="brown")
     grasps = [grasp for grasp in GraspGenerator(ARM).generate(desk(block, wall), "block_1") if abs(grasp.pose[0, 1]) > 0.9]
     assert grasps and all(grasp.pose[0, 1] < -0.9 for grasp in grasps), "the jaw opens away from the wall"
 
 
 def test_a_block_wider_than_the_lean_allows_is_refused_though_the_jaw_opens_wider():
-    wide = thing("block_1", "box", (0.062, 0.062, 0.03), (0.0, 0.0, 0.015))
+    wide = an_object("block_1", "box", (0.062, 0.062, 0.03), (0.0, 0.0, 0.015))
     assert GRIPPER.widest(0.62) < 0.062 < GRIPPER.width_max - 0.004
     with pytest.raises(DeskhandError, match=r"no two sides between 4 and 55 mm apart"):
         GraspGenerator(ARM).generate(desk(wide), "block_1")
 
 
 def test_a_predictors_pose_is_the_middle_between_the_pads(monkeypatch):
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
     proposal = make_transform(np.diag([1.0, -1.0, -1.0]), (0.0, 0.0, 0.012))
     generator = RemoteGraspGenerator(ARM, "http://127.0.0.1:9/")
     monkeypatch.setattr(generator, "_ask", lambda message: json.loads(json.dumps({"grasps": [{"pose": proposal.tolist()}]})))

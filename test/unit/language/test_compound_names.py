@@ -27,9 +27,9 @@ def test_names_become_one_word(text: str, joined: str) -> None:
 
 def test_a_sentence_means_the_object_of_that_name() -> None:
     (placing,) = parse(join_names("pick the alphabet soup and place it in the basket", NAMES)).intents
-    assert isinstance(placing, Place) and placing.things[0].noun == noun_of("alphabet soup")
+    assert isinstance(placing, Place) and placing.objects[0].noun == noun_of("alphabet soup")
     desk = [
         {"id": name, "label": label, "color": "red", "shape": "box", "size": [0.05, 0.05, 0.05], "position": [0.0, 0.0, 0.02], "yaw": 0.0}
         for name, label in (("can_1", "alphabet soup"), ("can_2", "tomato soup"), ("box_1", "alphabet_blocks"))
     ]
-    assert [item["id"] for item in resolve(placing.things[0], desk, "thing").objects] == ["can_1"]
+    assert [item["id"] for item in resolve(placing.objects[0], desk, "object").objects] == ["can_1"]

@@ -34,9 +34,9 @@ FORMS = [
     ("push the blue block a bit to the left", Shift, {"by": (0.0, 0.06)}),
     ("bring the can two inches closer to you", Shift, {"by": (-0.0508, 0.0)}),
     ("move the cup closer to the can", Place, {"relation": "near"}),
-    ("undo that", Undo, {"things": (), "last": False}),
+    ("undo that", Undo, {"objects": (), "last": False}),
     ("revert your last action", Undo, {"last": True}),
-    ("put everything back where it was", Undo, {"things": ()}),
+    ("put everything back where it was", Undo, {"objects": ()}),
     ("hand me the red cup, please", Hand, {}),
     ("could you pass the pen to me?", Hand, {}),
     ("I need the sponge. Could you pass it to me?", Hand, {}),
@@ -135,14 +135,14 @@ PHRASES = [
 
 
 @pytest.mark.parametrize(("phrase", "ids"), PHRASES)
-def test_phrases_name_the_right_things(phrase: str, ids: list[str]) -> None:
+def test_phrases_name_the_right_objects(phrase: str, ids: list[str]) -> None:
     (place,) = parse(f"put {phrase} into the bin").intents
     assert isinstance(place, Place)
-    found = [item["id"] for ref in place.things for item in resolve(ref, DESK, "thing").objects]
+    found = [item["id"] for ref in place.objects for item in resolve(ref, DESK, "object").objects]
     assert sorted(found) == ids
 
 
-def test_what_things_are_put_into_is_the_container_named_before_and_what_they_are_put_on_the_thing():
+def test_what_objects_are_put_into_is_the_container_named_before_and_what_they_are_put_on_the_object():
     into = parse("Move the yellow can into the bin, then put the red block into it.").intents
     assert [item.target.words for item in into] == ["the bin", "the bin"]
     onto = parse("Put the red block on the green block, then put the blue block on it.").intents

@@ -12,8 +12,7 @@ from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import decision_schema
 from deskhand.llm.faults import ModelFault
 from deskhand.llm.form import unfold
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 PROFILE = ModelProfile("small", context_tokens=4000, max_tokens=400, prompt="compact")
 PUTTING = ("place_in", "place_on", "place_at", "place_beside", "put_aside")
@@ -39,8 +38,8 @@ class Talk:
         self.messages += [Message("assistant", "", (call,)), Message("tool", json.dumps(body), tool_call_id=call.id, name=name)]
         return self
 
-    def looked(self, *things):
-        return self.did("detect_objects", data={"objects": list(things)})
+    def looked(self, *objects):
+        return self.did("detect_objects", data={"objects": list(objects)})
 
     def refused(self, **data):
         """The newest call was refused, with data."""
@@ -70,7 +69,7 @@ class Talk:
         return self.did("submit_plan", {"subgoals": subgoals}, {"order": subgoals, "already_done": []})
 
 
-DESK = (thing("cup_1"), thing("block_1", color="blue"), thing("bin_1"), thing("tray_1"))
+DESK = (seen_object("cup_1"), seen_object("block_1", color="blue"), seen_object("bin_1"), seen_object("tray_1"))
 
 
 def test_the_first_look_is_not_asked_for():
@@ -79,7 +78,7 @@ def test_the_first_look_is_not_asked_for():
     assert set(tools) <= {"detect_objects", "look", "finish"}
 
 
-def test_a_plan_is_a_form_with_a_choice_for_every_thing_and_becomes_sub_goals():
+def test_a_plan_is_a_form_with_a_choice_for_every_object_and_becomes_sub_goals():
     talk = Talk().looked(*DESK)
     text, tools = talk.prompt()
     assert tools["submit_plan"] == {
@@ -91,12 +90,12 @@ def test_a_plan_is_a_form_with_a_choice_for_every_thing_and_becomes_sub_goals():
     assert call.arguments == {"subgoals": [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]}
 
 
-def test_where_the_words_speak_of_all_things_none_may_stay():
+def test_where_the_words_speak_of_all_objects_none_may_stay():
     asked = Talk("Blocks in the tray, everything else in the bin.").looked(*DESK).prompt()[1]["submit_plan"]
     assert [value["enum"] for value in asked.values()] == [["bin_1", "tray_1"]] * 2
 
 
-def test_words_that_take_something_out_let_things_stay():
+def test_words_that_take_something_out_let_objects_stay():
     talk = Talk("Clear everything away, but the cup stays.").looked(*DESK)
     assert all("stays" in value["enum"] for value in talk.prompt()[1]["submit_plan"].values())
 
@@ -157,7 +156,7 @@ def test_what_fails_is_looked_at_and_tried_again_then_the_model_is_asked():
     assert "pick(cup_1): failed, no_grasp: too wide" in text
 
 
-def test_a_thing_that_cannot_be_put_where_it_should_is_laid_aside():
+def test_a_object_that_cannot_be_put_where_it_should_is_laid_aside():
     talk = Talk().looked(*DESK).planned(cup_1=("in", "bin_1")).carried_out()
     for _ in range(2):
         assert talk.follows() == ("place_in", {"container_id": "bin_1"})
@@ -214,7 +213,7 @@ def test_a_question_can_be_answered_and_a_command_not_be_refused_before_anything
 
 
 def test_the_plan_of_a_structure_is_taken_from_the_words_and_built_step_by_step():
-    talk = Talk('Build what this plan says: {"structure": "tower", "count": 2}').looked(thing("block_1"), thing("block_2"))
+    talk = Talk('Build what this plan says: {"structure": "tower", "count": 2}').looked(seen_object("block_1"), seen_object("block_2"))
     assert talk.follows() == ("plan_structure", {"plan": {"structure": "tower", "count": 2}})
     steps = [{"object_id": "block_1", "x": 0.1, "y": 0.0, "yaw": 0.0, "on": []}, {"object_id": "block_2", "x": 0.1, "y": 0.0, "yaw": 0.5, "on": ["block_1"]}]
     talk.did("plan_structure", {}, {"steps": steps})
@@ -228,7 +227,7 @@ def test_the_plan_of_a_structure_is_taken_from_the_words_and_built_step_by_step(
 
 
 def test_a_structure_that_was_misread_is_corrected():
-    talk = Talk("Please arrange five cubes in a straight line.").looked(*(thing(f"block_{number}") for number in range(1, 6)))
+    talk = Talk("Please arrange five cubes in a straight line.").looked(*(seen_object(f"block_{number}") for number in range(1, 6)))
     assert talk.prompt()[1]["plan_structure"]["structure_name"]["enum"][0] == "row"
     wanted = {"structure_name": "row", "count": 5, "colors": []}
     steps = [{"object_id": "block_1", "x": 0.1, "y": 0.0, "on": []}]
@@ -250,9 +249,9 @@ def test_what_the_words_have_beside_an_accepted_plan_comes_into_the_plan():
 def test_it_fits_however_much_is_on_the_desk_and_however_long_the_task_is(context):
     talk = Talk("Put the red cup in the bin, and leave everything else alone.")
     for _ in range(15):
-        talk.looked(*(thing(f"block_{number}", color="green") for number in range(1, 41)), thing("cup_7"), thing("bin_1"))
+        talk.looked(*(seen_object(f"block_{number}", color="green") for number in range(1, 41)), seen_object("cup_7"), seen_object("bin_1"))
         talk.did("pick", {"object_id": "cup_7"}, code="no_grasp", message="x" * 3000)
-    talk.looked(*(thing(f"block_{number}", color="green") for number in range(1, 41)), thing("cup_7"), thing("bin_1"))
+    talk.looked(*(seen_object(f"block_{number}", color="green") for number in range(1, 41)), seen_object("cup_7"), seen_object("bin_1"))
     profile = ModelProfile("small", context_tokens=context, max_tokens=300, prompt="compact")
     asked = compact(talk.messages, cards(), profile)
     text = "\n".join(message.content for message in asked.messages)
@@ -271,7 +270,7 @@ def test_an_instruction_that_does_not_fit_is_told():
 def test_the_schema_of_a_decision_takes_known_ids_only():
     import jsonschema
 
-    talk = Talk().looked(thing("cup_1"), thing("bin_1"))
+    talk = Talk().looked(seen_object("cup_1"), seen_object("bin_1"))
     schema = decision_schema(talk.asked().cards, 0)
     jsonschema.validate({"tool": "submit_plan", "arguments": {"red cup (cup_1)": "bin_1"}}, schema)
     for wrong in ({"red cup (cup_1)": "bin_2"}, {"red cup (cup_2)": "bin_1"}, {}):

@@ -18,8 +18,7 @@ from deskhand.llm.base import Message, ToolCall
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import decision_schema
 from deskhand.llm.openai import OpenAIModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 
 @pytest.fixture
@@ -206,7 +205,7 @@ def test_a_whole_task_over_http(server: Server, reply: str) -> None:
     else:
         server.answers = [message(None, (name, json.dumps(arguments))) for name, arguments in steps]
     server.answers.insert(2, error(503))
-    desk = SymbolicDesk(thing("cup_1"), thing("bin_1"))
+    desk = SymbolicDesk(seen_object("cup_1"), seen_object("bin_1"))
     outcome = AgentLoop(model(server, reply=reply), desk).run("put the cup in the bin")
     assert outcome.success, outcome.summary
     assert desk.where() == {"cup_1": "bin_1"}

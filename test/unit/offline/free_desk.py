@@ -32,7 +32,7 @@ class FreeDesk(SymbolicDesk):
         self.start = Truth(0.0, tuple(TruthObject(item.name, item.kind, item.size, item.pose) for item in case.world.objects))
         walls = {item.name: (self.start.get(item.name), item.wall) for item in case.world.objects if item.kind in CONTAINER_KINDS}
         self.names: dict[str, str] = {}
-        things: list[dict[str, Any]] = []
+        objects: list[dict[str, Any]] = []
         numbers: dict[str, int] = {}
         ids: dict[str, str] = {}
         for item in case.world.objects:
@@ -42,7 +42,7 @@ class FreeDesk(SymbolicDesk):
             where = where_is(self.start.get(item.name), {name: wall for name, wall in walls.items() if name != item.name}, ())
             size = np.sort(item.size)[::-1] if item.kind in ("pen", "marker") else np.asarray(item.size)
             self.names[ids[item.name]] = item.name
-            things.append(
+            objects.append(
                 {
                     "id": ids[item.name],
                     "label": item.kind,
@@ -57,7 +57,7 @@ class FreeDesk(SymbolicDesk):
                     "confidence": 0.9,
                 }
             )
-        super().__init__(*things)
+        super().__init__(*objects)
 
     def _pick(self, object_id: str) -> ToolResult:
         item = self.objects.get(object_id)

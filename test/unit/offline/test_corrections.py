@@ -1,4 +1,4 @@
-"""What is said while the robot works, and questions that it asks: where things end up."""
+"""What is said while the robot works, and questions that it asks: where objects end up."""
 
 import pytest
 
@@ -6,21 +6,20 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.offline.model import OfflineModel
 from deskhand.tasks.base import Remark
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.trials.base import Progress
 from deskhand.trials.person import Person
 
 
 def desk() -> SymbolicDesk:
     return SymbolicDesk(
-        thing("cup_1", "red", position=(0.0, 0.10)),
-        thing("cup_2", "green", position=(0.08, -0.10)),
-        thing("can_1", "blue", position=(0.10, 0.08)),
-        thing("block_1", "red", position=(-0.05, -0.15)),
-        thing("block_2", "blue", position=(0.12, -0.02)),
-        thing("bin_1", "black", position=(0.0, 0.28)),
-        thing("tray_1", "white", position=(0.0, -0.28)),
+        seen_object("cup_1", "red", position=(0.0, 0.10)),
+        seen_object("cup_2", "green", position=(0.08, -0.10)),
+        seen_object("can_1", "blue", position=(0.10, 0.08)),
+        seen_object("block_1", "red", position=(-0.05, -0.15)),
+        seen_object("block_2", "blue", position=(0.12, -0.02)),
+        seen_object("bin_1", "black", position=(0.0, 0.28)),
+        seen_object("tray_1", "white", position=(0.0, -0.28)),
     )
 
 
@@ -62,7 +61,7 @@ CORRECTIONS = [
 
 
 @pytest.mark.parametrize(("said", "after", "words", "expected"), CORRECTIONS)
-def test_a_correction_while_it_runs_decides_where_things_end_up(said: str, after: str, words: str, expected: dict[str, str]) -> None:
+def test_a_correction_while_it_runs_decides_where_objects_end_up(said: str, after: str, words: str, expected: dict[str, str]) -> None:
     on = desk()
     before = {name: item["position"][:2] for name, item in on.objects.items()}
     outcome, _ = run(on, said, remarks=(Remark(words, after=after),))

@@ -79,7 +79,7 @@ def test_a_structure_is_built_only_when_every_word_is_read(text: str) -> None:
 
 def test_what_is_not_of_a_kind_is_all_but_that_kind() -> None:
     (place,) = parse("everything that isn't a block goes into the bin").intents
-    assert [(ref.kinds, ref.count) for ref in place.things[0].excluded] == [(frozenset({"block"}), 0)]  # type: ignore[attr-defined]
+    assert [(ref.kinds, ref.count) for ref in place.objects[0].excluded] == [(frozenset({"block"}), 0)]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.language.parser import parse
 from deskhand.offline.model import OfflineModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 DOCS = Path(__file__).parents[3] / "docs"
 TRAY, BIN, BOX = "tray_1", "bin_1", "open_box_1"
@@ -34,22 +33,40 @@ SUPPORTS: dict[str, dict[str, str]] = {
 }
 """Phrase -> what lies on what at the end."""
 MOVED: dict[str, set[str]] = {
-    "the can goes next to the cup": {"can_1"}, "put the block between the can and the cup": {"block_1"}, "move the cup 5 cm to the left": {"cup_1"},
-    "put the cup in the left front corner": {"cup_1"}, "put the can somewhere else": {"can_1"}, "swap the cup and the can": {"cup_1", "can_1"},
-    "line up the cans from smallest to largest": {"can_1", "can_2"}, "I need space for a book on the right": set(),
+    "the can goes next to the cup": {"can_1"},
+    "put the block between the can and the cup": {"block_1"},
+    "move the cup 5 cm to the left": {"cup_1"},
+    "put the cup in the left front corner": {"cup_1"},
+    "put the can somewhere else": {"can_1"},
+    "swap the cup and the can": {"cup_1", "can_1"},
+    "line up the cans from smallest to largest": {"can_1", "can_2"},
+    "I need space for a book on the right": set(),
     "make room for the laptop in the middle": set(),
-}  # fmt: skip
+}
 """Phrase -> what is moved, and nothing else."""
 ANSWERS = {
-    "is there anything to drink on the desk?": "cup_1", "how many red things are there?": "I see 5", "are there more blocks than balls?": "Yes",
-    "which is taller, the can or the cup?": "can_1", "what is in the box?": "", "is the tray empty?": "Yes", "which block is nearest to the cup?": "block_",
-}  # fmt: skip
+    "is there anything to drink on the desk?": "cup_1",
+    "how many red things are there?": "I see 5",
+    "are there more blocks than balls?": "Yes",
+    "which is taller, the can or the cup?": "can_1",
+    "what is in the box?": "",
+    "is the tray empty?": "Yes",
+    "which block is nearest to the cup?": "block_",
+}
 READ = {
-    "put everything where it belongs": "Tidy", "sort the blocks by colour": "Sort", "group everything by kind": "Sort", "build a 3-2-1 pyramid": "Build",
+    "put everything where it belongs": "Tidy",
+    "sort the blocks by colour": "Sort",
+    "group everything by kind": "Sort",
+    "build a 3-2-1 pyramid": "Build",
     "build a pyramid of three blocks": "Build",
-    "separate the red blocks from the blue ones": "Sort", "arrange them by height, the tallest on the left": "Row", "turn the block by 45 degrees": "Shift",
-    "undo that": "Undo", "put the cup back where it was": "Undo", "undo the last move": "Undo", "where was the pen before?": "Ask",
-}  # fmt: skip
+    "separate the red blocks from the blue ones": "Sort",
+    "arrange them by height, the tallest on the left": "Row",
+    "turn the block by 45 degrees": "Shift",
+    "undo that": "Undo",
+    "put the cup back where it was": "Undo",
+    "undo the last move": "Undo",
+    "where was the pen before?": "Ask",
+}
 """Phrases whose end these symbols cannot show; tests of their own hold what they do."""
 WHOLE = {
     "… unless the tray is empty": "put the ball in the bin unless the tray is empty",
@@ -65,22 +82,27 @@ def _phrases() -> list[str]:
 
 def _desk(text: str) -> SymbolicDesk:
     """What the phrase speaks of, each once where it says "the"."""
-    things = [
-        thing("cup_1", "red", position=(0.0, 0.1)), thing("can_1", "white", position=(-0.1, -0.06)), thing("block_1", "red", position=(0.1, 0.05)),
-        thing("ball_1", "yellow", position=(0.12, 0.14)), thing("marker_1", "red", position=(0.02, -0.15)),
-        thing("sponge_1", "yellow", position=(-0.02, -0.22)),
-        thing("pen_1", "black", position=(-0.12, -0.2)), thing("bin_1", "black"), thing("tray_1", "white", position=(0.08, -0.3)),
-        thing("open_box_1", "gray", position=(-0.15, 0.3)),
-    ]  # fmt: skip
+    objects = [
+        seen_object("cup_1", "red", position=(0.0, 0.1)),
+        seen_object("can_1", "white", position=(-0.1, -0.06)),
+        seen_object("block_1", "red", position=(0.1, 0.05)),
+        seen_object("ball_1", "yellow", position=(0.12, 0.14)),
+        seen_object("marker_1", "red", position=(0.02, -0.15)),
+        seen_object("sponge_1", "yellow", position=(-0.02, -0.22)),
+        seen_object("pen_1", "black", position=(-0.12, -0.2)),
+        seen_object("bin_1", "black"),
+        seen_object("tray_1", "white", position=(0.08, -0.3)),
+        seen_object("open_box_1", "gray", position=(-0.15, 0.3)),
+    ]
     if "block" in text and "the block " not in text:
-        things += [thing("block_2", "blue", position=(0.1, -0.05)), thing("block_3", "green", position=(-0.05, -0.05))]
+        objects += [seen_object("block_2", "blue", position=(0.1, -0.05)), seen_object("block_3", "green", position=(-0.05, -0.05))]
     if "two biggest" in text or "how many" in text:
-        things += [thing("block_4", "red", position=(-0.14, 0.05), scale=1.2), thing("block_5", "red", position=(-0.14, 0.15), scale=0.8)]
+        objects += [seen_object("block_4", "red", position=(-0.14, 0.05), scale=1.2), seen_object("block_5", "red", position=(-0.14, 0.15), scale=0.8)]
     if "cans" in text:
-        things.append(thing("can_2", "blue", position=(-0.1, 0.16), scale=1.1))
+        objects.append(seen_object("can_2", "blue", position=(-0.1, 0.16), scale=1.1))
     if "room" in text or "space" in text:
-        things = [thing("cup_1", "red", position=(0.08, 0.26)), thing("bin_1", "black", position=(-0.1, 0.28))]
-    return SymbolicDesk(*things)
+        objects = [seen_object("cup_1", "red", position=(0.08, 0.26)), seen_object("bin_1", "black", position=(-0.1, 0.28))]
+    return SymbolicDesk(*objects)
 
 
 def _run(text: str, desk: SymbolicDesk) -> TaskOutcome:
@@ -97,7 +119,7 @@ def test_a_documented_phrase_is_answered_rightly(phrase: str) -> None:
     before: dict[str, Any] = {name: (item["support"], list(item["position"])) for name, item in desk.objects.items()}
     outcome = _run(text, desk)
     if outcome.code == "no_free_space":
-        assert phrase == "put the cup in the left front corner"  # another thing may take it: it says so
+        assert phrase == "put the cup in the left front corner"  # another object may take it: it says so
         return
     assert outcome.success, (outcome.code, outcome.summary)
     assert all(desk.objects[name]["support"] == support for name, support in SUPPORTS.get(phrase, {}).items()), desk.where()
@@ -110,7 +132,7 @@ def test_a_documented_phrase_is_answered_rightly(phrase: str) -> None:
 @pytest.mark.parametrize("direction", ["left", "right"])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_crowded_desk_becomes_a_row(seed: int, direction: str) -> None:
-    """Things stand on the spots of others: what makes room is what another waits for."""
+    """Objects stand on the spots of others: what makes room is what another waits for."""
     desk = _crowded(seed)
     outcome = _run(f"arrange them by height, the tallest on the {direction}", desk)
     assert outcome.success, (outcome.code, outcome.summary)
@@ -121,26 +143,28 @@ def test_a_crowded_desk_becomes_a_row(seed: int, direction: str) -> None:
 
 def _crowded(seed: int) -> SymbolicDesk:
     rng, places = random.Random(seed), list[tuple[float, float]]()
-    things = []
+    objects = []
     for kind in ("cup", "can", "block", "ball", "marker", "sponge", "pen", "box", "bottle", "book"):
         place = next(p for p in iter(lambda: (rng.uniform(-0.15, 0.15), rng.uniform(-0.28, 0.28)), None) if all(math.dist(p, q) > 0.07 for q in places))
         places.append(place)
-        things.append(thing(f"{kind}_1", "red", position=place, scale=rng.uniform(0.8, 1.2)))
-    return SymbolicDesk(*things)
+        objects.append(seen_object(f"{kind}_1", "red", position=place, scale=rng.uniform(0.8, 1.2)))
+    return SymbolicDesk(*objects)
 
 
 def test_room_that_is_free_is_said_to_be_free() -> None:
-    outcome = _run("make room in the middle", SymbolicDesk(thing("cup_1", position=(0.05, 0.26)), thing("bin_1")))
+    outcome = _run("make room in the middle", SymbolicDesk(seen_object("cup_1", position=(0.05, 0.26)), seen_object("bin_1")))
     assert outcome.success and "room in the middle already" in outcome.summary
 
 
 def test_one_of_each_is_apart_already() -> None:
-    outcome = _run("group everything by kind", SymbolicDesk(thing("block_1", position=(0.0, 0.0)), thing("cup_1", position=(0.1, 0.0))))
+    outcome = _run("group everything by kind", SymbolicDesk(seen_object("block_1", position=(0.0, 0.0)), seen_object("cup_1", position=(0.1, 0.0))))
     assert outcome.success and "one of each kind" in outcome.summary
 
 
 def test_a_box_is_emptied_into_what_is_named_and_nothing_else_is_moved() -> None:
-    desk = SymbolicDesk(thing("ball_1", position=(0.1, 0.0)), thing("box_1", "brown", position=(0.0, 0.1)), thing("open_box_1", "gray"), thing("tray_1"))
+    desk = SymbolicDesk(
+        seen_object("ball_1", position=(0.1, 0.0)), seen_object("box_1", "brown", position=(0.0, 0.1)), seen_object("open_box_1", "gray"), seen_object("tray_1")
+    )
     desk.objects["ball_1"] |= {"support": "open_box_1", "relation": "in", "position": desk.objects["open_box_1"]["position"]}
     assert _run("empty the box into the tray", desk).success
     assert desk.where() == {"ball_1": "tray_1", "box_1": "table"}

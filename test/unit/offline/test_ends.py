@@ -10,8 +10,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.errors import DeskhandError
 from deskhand.offline.model import OfflineModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 
 @pytest.mark.parametrize("code", ["safety_stop", "watchdog", "node_unavailable", "permission_denied"])
@@ -93,7 +92,7 @@ def test_the_brain_needs_the_tools_it_is_offered() -> None:
         def search(self, *args: Any, **kwargs: Any) -> Any:
             return [hit for hit in super().search() if hit.name != "pick"]
 
-    robot = Handless(thing("cup_1"), thing("bin_1"))
+    robot = Handless(seen_object("cup_1"), seen_object("bin_1"))
     outcome = run(robot, "put the cup in the bin")
     assert not outcome.success
     assert "pick" in outcome.summary

@@ -1,4 +1,4 @@
-"""What the offline brain does when tools fail, things move, or nothing helps; always through the same loop."""
+"""What the offline brain does when tools fail, objects move, or nothing helps; always through the same loop."""
 
 from typing import Any
 
@@ -8,19 +8,18 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TOOL_ERROR, TaskOutcome
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 
 RULES = "put the blocks in the tray and everything else in the bin"
 
 
 def desk(**kwargs: Any) -> SymbolicDesk:
     return SymbolicDesk(
-        thing("block_1", "red", position=(-0.1, 0.0)),
-        thing("block_2", "blue", position=(0.0, 0.1)),
-        thing("cup_1", "green", position=(0.1, 0.0)),
-        thing("bin_1", position=(0.0, 0.28)),
-        thing("tray_1", position=(0.0, -0.28)),
+        seen_object("block_1", "red", position=(-0.1, 0.0)),
+        seen_object("block_2", "blue", position=(0.0, 0.1)),
+        seen_object("cup_1", "green", position=(0.1, 0.0)),
+        seen_object("bin_1", position=(0.0, 0.28)),
+        seen_object("tray_1", position=(0.0, -0.28)),
         **kwargs,
     )
 
@@ -75,7 +74,7 @@ def test_what_leaves_no_room_for_the_fingers_is_pushed_apart_after_the_others_ar
     assert names == ["pick", "pick", "separate", "pick"]
 
 
-def test_a_thing_that_cannot_be_grasped_is_left_and_told_and_the_rest_is_done() -> None:
+def test_a_object_that_cannot_be_grasped_is_left_and_told_and_the_rest_is_done() -> None:
     robot = desk(faults={"pick:block_1": fail("grasp_failed", 99)})
     outcome = run(robot)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
@@ -91,7 +90,7 @@ def test_when_nothing_was_done_the_code_is_that_of_the_failure() -> None:
     assert (outcome.success, outcome.code) == (False, "no_grasp")
 
 
-def test_a_place_that_fails_with_the_thing_in_hand_is_made_again() -> None:
+def test_a_place_that_fails_with_the_object_in_hand_is_made_again() -> None:
     robot = desk(faults={"place_in:tray_1": fail("place_failed")})
     assert run(robot).success
     assert robot.where() == DONE
@@ -105,7 +104,7 @@ def test_a_full_container_is_left_for_another_where_nobody_said_which() -> None:
     assert set(robot.where().values()) == {"tray_1"}
 
 
-def test_a_full_container_that_was_asked_for_is_told_and_the_thing_put_back() -> None:
+def test_a_full_container_that_was_asked_for_is_told_and_the_object_put_back() -> None:
     robot = desk(faults={"place_in:bin_1": fail("no_free_space", 99)})
     outcome = run(robot)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
@@ -114,7 +113,7 @@ def test_a_full_container_that_was_asked_for_is_told_and_the_thing_put_back() ->
     assert "cup_1" in outcome.summary
 
 
-def test_a_thing_dropped_on_the_way_is_picked_again() -> None:
+def test_a_object_dropped_on_the_way_is_picked_again() -> None:
     def drop(robot: SymbolicDesk, name: str) -> None:
         if name == "place_in" and robot.holding == "cup_1" and not dropped:
             dropped.append(True)
@@ -128,7 +127,7 @@ def test_a_thing_dropped_on_the_way_is_picked_again() -> None:
     assert outcome.errors == ("not_holding",)
 
 
-def test_a_thing_that_somebody_takes_out_again_is_put_back() -> None:
+def test_a_object_that_somebody_takes_out_again_is_put_back() -> None:
     def take_out(robot: SymbolicDesk, name: str) -> None:
         if name == "check_goal" and not taken:
             taken.append(True)
@@ -151,20 +150,20 @@ def test_who_takes_it_out_every_time_is_not_fought_for_ever() -> None:
     assert "Not done: the red block (block_1)" in outcome.summary
 
 
-def test_a_thing_that_comes_to_light_late_is_taken_up_too() -> None:
+def test_a_object_that_comes_to_light_late_is_taken_up_too() -> None:
     def reveal(robot: SymbolicDesk, name: str) -> None:
         if robot.objects["block_1"]["support"] != "table":
             robot.objects["ball_1"]["hidden"] = False
 
     robot = desk(before=reveal)
-    robot.objects["ball_1"] = thing("ball_1", "yellow", position=(0.05, 0.05)) | {"hidden": True}
+    robot.objects["ball_1"] = seen_object("ball_1", "yellow", position=(0.05, 0.05)) | {"hidden": True}
     outcome = run(robot)
     assert outcome.success, outcome.summary
     assert robot.where() == DONE | {"ball_1": "bin_1"}
 
 
 def hidden_in_the_bin(robot: SymbolicDesk, name: str, color: str) -> dict[str, Any]:
-    return thing(name, color, on="bin_1") | {"relation": "in", "position": robot.objects["bin_1"]["position"], "hidden": True}
+    return seen_object(name, color, on="bin_1") | {"relation": "in", "position": robot.objects["bin_1"]["position"], "hidden": True}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +184,7 @@ def test_everything_is_what_is_there_at_the_end_also_what_lay_hidden_in_a_contai
     assert outcome.success, outcome.summary
 
 
-def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_a_thing() -> None:
+def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_an_object() -> None:
     def flicker(robot: SymbolicDesk, name: str) -> None:
         after_check = len(robot.calls) > 1 and robot.calls[-2][0] == "check_goal"
         robot.objects["can_9"]["hidden"] = not (name == "find_objects" and after_check)
@@ -196,13 +195,13 @@ def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_a_thi
     assert outcome.success, outcome.summary
 
 
-def test_a_thing_that_nobody_asked_for_is_left_when_it_comes_to_light() -> None:
+def test_a_object_that_nobody_asked_for_is_left_when_it_comes_to_light() -> None:
     def reveal(robot: SymbolicDesk, name: str) -> None:
         if name == "place_in":
             robot.objects["cup_2"]["hidden"] = False
 
     robot = desk(before=reveal)
-    robot.objects["cup_2"] = thing("cup_2", "yellow", position=(0.05, 0.05)) | {"hidden": True}
+    robot.objects["cup_2"] = seen_object("cup_2", "yellow", position=(0.05, 0.05)) | {"hidden": True}
     assert run(robot, "put the cup in the bin").success
     assert robot.where()["cup_2"] == "table"
 
@@ -253,11 +252,11 @@ def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_bel
 
 
 @pytest.mark.parametrize(
-    ("thing_in_bin", "faults"), [("cup_1", {"pick:block_1": fail("grasp_failed")}), ("block_1", {})], ids=["before it is picked", "at its place"]
+    ("object_in_bin", "faults"), [("cup_1", {"pick:block_1": fail("grasp_failed")}), ("block_1", {})], ids=["before it is picked", "at its place"]
 )
-def test_what_turns_out_to_be_of_another_kind_goes_where_that_belongs(thing_in_bin: str, faults: dict[str, list[ToolResult]]) -> None:
+def test_what_turns_out_to_be_of_another_kind_goes_where_that_belongs(object_in_bin: str, faults: dict[str, list[ToolResult]]) -> None:
     def seen_better(robot: SymbolicDesk, name: str) -> None:
-        if robot.objects[thing_in_bin]["support"] == "bin_1":
+        if robot.objects[object_in_bin]["support"] == "bin_1":
             robot.objects["block_1"]["label"] = "block"
 
     robot = desk(before=seen_better, faults=faults)

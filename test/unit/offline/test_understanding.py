@@ -1,4 +1,4 @@
-"""Wordings -> where things end up, or which sub-goals come of them, on several symbolic desks."""
+"""Wordings -> where objects end up, or which sub-goals come of them, on several symbolic desks."""
 
 import math
 
@@ -10,8 +10,7 @@ from deskhand.language.resolve import beside
 from deskhand.offline.model import OfflineModel
 from deskhand.tasks.desk_cleaning import DeskCleaning, settings
 from deskhand.tasks.wording import Rule, phrase
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.world.relations import Body, stands_beside
 
 
@@ -21,33 +20,33 @@ def _beside(item, other, relation):
 
 def office() -> SymbolicDesk:
     return SymbolicDesk(
-        thing("block_1", "red", position=(0.0, 0.10)),
-        thing("block_2", "blue", position=(0.05, -0.10), scale=1.2),
-        thing("block_3", "green", position=(0.10, 0.0), scale=0.9),
-        thing("ball_1", "yellow", position=(-0.05, 0.05)),
-        thing("ball_2", "blue", position=(0.0, -0.18)),
-        thing("cup_1", "red", position=(0.12, 0.12)),
-        thing("can_1", "green", position=(-0.08, -0.05)),
-        thing("pen_1", "blue", position=(0.05, 0.16)),
-        thing("marker_1", "black", position=(0.02, -0.02)),
-        thing("box_1", "orange", position=(0.14, -0.12)),
-        thing("eraser_1", "white", position=(-0.10, 0.14)),
-        thing("sponge_1", "yellow", position=(-0.02, -0.12)),
-        thing("bin_1", "black", position=(0.0, 0.28)),
-        thing("tray_1", "white", position=(0.06, -0.29)),
-        thing("box_open_1", "brown", label="box_open", position=(-0.12, -0.28)),
+        seen_object("block_1", "red", position=(0.0, 0.10)),
+        seen_object("block_2", "blue", position=(0.05, -0.10), scale=1.2),
+        seen_object("block_3", "green", position=(0.10, 0.0), scale=0.9),
+        seen_object("ball_1", "yellow", position=(-0.05, 0.05)),
+        seen_object("ball_2", "blue", position=(0.0, -0.18)),
+        seen_object("cup_1", "red", position=(0.12, 0.12)),
+        seen_object("can_1", "green", position=(-0.08, -0.05)),
+        seen_object("pen_1", "blue", position=(0.05, 0.16)),
+        seen_object("marker_1", "black", position=(0.02, -0.02)),
+        seen_object("box_1", "orange", position=(0.14, -0.12)),
+        seen_object("eraser_1", "white", position=(-0.10, 0.14)),
+        seen_object("sponge_1", "yellow", position=(-0.02, -0.12)),
+        seen_object("bin_1", "black", position=(0.0, 0.28)),
+        seen_object("tray_1", "white", position=(0.06, -0.29)),
+        seen_object("box_open_1", "brown", label="box_open", position=(-0.12, -0.28)),
     )
 
 
 def playroom() -> SymbolicDesk:
     return SymbolicDesk(
-        thing("block_1", "red", position=(0.0, 0.10)),
-        thing("block_2", "red", position=(0.05, -0.10), scale=1.3),
-        thing("ball_1", "green", position=(0.10, 0.0)),
-        thing("ball_2", "orange", position=(0.12, 0.10)),
-        thing("cup_1", "blue", position=(0.12, -0.15), on="table"),
-        thing("tray_1", "red", position=(0.0, 0.28)),
-        thing("tray_2", "blue", position=(0.0, -0.28)),
+        seen_object("block_1", "red", position=(0.0, 0.10)),
+        seen_object("block_2", "red", position=(0.05, -0.10), scale=1.3),
+        seen_object("ball_1", "green", position=(0.10, 0.0)),
+        seen_object("ball_2", "orange", position=(0.12, 0.10)),
+        seen_object("cup_1", "blue", position=(0.12, -0.15), on="table"),
+        seen_object("tray_1", "red", position=(0.0, 0.28)),
+        seen_object("tray_2", "blue", position=(0.0, -0.28)),
     )
 
 
@@ -74,7 +73,7 @@ RED_OR_NOT = goes((("block_1", "cup_1"), BIN), (others("block_1", "cup_1"), TRAY
 TOYS_OR_NOT = goes(((*BLOCKS, *BALLS), BOX), (others(*BLOCKS, *BALLS), BIN))
 
 PLACEMENTS: list[tuple[str, dict[str, str]]] = [
-    # one thing, many wordings
+    # one object, many wordings
     ("put the red block in the tray", goes((("block_1",), TRAY))),
     ("Put the red cube into the tray, please.", goes((("block_1",), TRAY))),
     ("PLACE THE RED BRICK ON THE TRAY", goes((("block_1",), TRAY))),
@@ -104,7 +103,7 @@ PLACEMENTS: list[tuple[str, dict[str, str]]] = [
     ("move the block nearest to you to the tray", goes((("block_1",), TRAY))),
     ("put the farthest ball in the bin", goes((("ball_2",), BIN))),
     ("put the biggest block on the smallest box", goes((("block_2",), "box_1"))),
-    # several things
+    # several objects
     ("put the red block and the blue ball in the tray", goes((("block_1", "ball_2"), TRAY))),
     ("put the red and the blue block in the tray", goes((("block_1", "block_2"), TRAY))),
     ("put the red, green and blue blocks into the box", goes((BLOCKS, BOX))),
@@ -162,7 +161,7 @@ PLACEMENTS: list[tuple[str, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), PLACEMENTS)
-def test_things_end_up_where_the_instruction_says_and_nothing_else_moves(text: str, expected: dict[str, str]) -> None:
+def test_objects_end_up_where_the_instruction_says_and_nothing_else_moves(text: str, expected: dict[str, str]) -> None:
     desk = office()
     outcome = run(desk, text)
     assert {name: where for name, where in desk.where().items() if where != "table"} == expected
@@ -203,7 +202,7 @@ def test_where_one_is_meant_and_several_fit_it_asks_and_nobody_there_is_said() -
     assert set(desk.where().values()) == {"table"}
 
 
-def test_a_number_of_things() -> None:
+def test_a_number_of_objects() -> None:
     desk = playroom()
     assert run(desk, "put two balls in the red tray").success
     outcome = run(desk, "put three blocks in the red tray")
@@ -218,7 +217,7 @@ def test_first_there_then_elsewhere() -> None:
     assert [call for call in desk.calls if call[0] == "place_in"] == [("place_in", {"container_id": "tray_1"}), ("place_in", {"container_id": "tray_2"})]
 
 
-def test_things_come_out_of_containers() -> None:
+def test_objects_come_out_of_containers() -> None:
     desk = playroom()
     desk.objects["ball_1"] |= {"support": "tray_1", "relation": "in"}
     desk.objects["block_1"] |= {"support": "tray_1", "relation": "in"}
@@ -247,7 +246,7 @@ SIDES = [
 
 
 @pytest.mark.parametrize(("text", "side"), SIDES)
-def test_things_are_put_beside_others_and_the_check_sees_it(text: str, side: str) -> None:
+def test_objects_are_put_beside_others_and_the_check_sees_it(text: str, side: str) -> None:
     desk = office()
     already = _beside(desk.objects["block_1"], desk.objects["cup_1"], side)
     outcome = run(desk, text)
@@ -278,7 +277,7 @@ def test_plain_acts(text: str, expected: list[tuple[str, str]]) -> None:
     assert [(name, next(iter(arguments), "")) for name, arguments in desk.calls] == expected
 
 
-def test_pick_up_holds_the_thing_and_says_so() -> None:
+def test_pick_up_holds_the_object_and_says_so() -> None:
     desk = office()
     outcome = run(desk, "pick up the biggest block")
     assert outcome.success
@@ -295,14 +294,14 @@ def test_a_rule_for_a_kind_that_is_not_there_does_not_stop_the_others() -> None:
 
 
 def test_nothing_to_do_is_a_success() -> None:
-    desk = SymbolicDesk(thing("tray_1"), thing("bin_1"))
+    desk = SymbolicDesk(seen_object("tray_1"), seen_object("bin_1"))
     outcome = run(desk, "clean the desk")
     assert outcome.success
     assert {name for name, _ in desk.calls} == {"detect_objects"}
 
 
 def test_tidying_needs_a_container() -> None:
-    outcome = run(SymbolicDesk(thing("block_1")), "clean the desk")
+    outcome = run(SymbolicDesk(seen_object("block_1")), "clean the desk")
     assert (outcome.success, outcome.code) == (False, "impossible")
     assert "no container" in outcome.summary
 
@@ -318,8 +317,8 @@ def _wordings() -> list[str]:
         Rule("writing tools (pens and markers)", "box_open", ()),
         Rule("cups, cans, boxes, erasers and sponges", "bin", ()),
     ]
-    things = [Named(name) for name in ("block", "box")]
-    return [phrase(wording, rules, things) for wording in config["wordings"]]
+    objects = [Named(name) for name in ("block", "box")]
+    return [phrase(wording, rules, objects) for wording in config["wordings"]]
 
 
 @pytest.mark.parametrize("seed", range(400, 430))
@@ -327,12 +326,12 @@ def test_instructions_of_desk_cleaning_are_followed_on_their_own_desks(seed: int
     setting = DeskCleaning().setting(seed)
     colors = {name: tuple(rgb) for name, rgb in settings()["colors"].items()}
     names: dict[str, str] = {}
-    things = []
+    objects = []
     for item in setting.world.objects:
         names[item.name] = f"{item.kind}_{sum(name.startswith(item.kind + '_') for name in names.values()) + 1}"
         color = next((color for color, rgb in colors.items() if math.dist(rgb, item.rgb) < 0.25), "gray")
-        things.append(thing(names[item.name], color, label=item.kind, position=(item.pose[0, 3], item.pose[1, 3])))
-    desk = SymbolicDesk(*things)
+        objects.append(seen_object(names[item.name], color, label=item.kind, position=(item.pose[0, 3], item.pose[1, 3])))
+    desk = SymbolicDesk(*objects)
     outcome = run(desk, setting.instruction)
     assert outcome.success, outcome.summary
     assert desk.where() == {names[name]: names[target] for name, target in setting.goal.items()}, setting.instruction

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from looked_at import CONTAINER_KINDS, MODEL, color_of, found_at, look, random_desk, thing
+from looked_at import CONTAINER_KINDS, MODEL, an_object, color_of, found_at, look, random_desk
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import look_at, make_transform, rotation_about
@@ -18,11 +18,11 @@ def desks():
 
 
 def test_everything_is_found_and_nothing_else(desks):
-    things = sum(len(one.world.objects) for one, _ in desks)
+    objects = sum(len(one.world.objects) for one, _ in desks)
     missed = [(n, item.name) for n, (one, scene) in enumerate(desks) for item in one.world.objects if found_at(scene, item) is None]
     seen = sum(len(scene.objects) for _, scene in desks)
-    assert len(missed) <= 0.03 * things, missed
-    assert seen - (things - len(missed)) <= 0.03 * things
+    assert len(missed) <= 0.03 * objects, missed
+    assert seen - (objects - len(missed)) <= 0.03 * objects
 
 
 def test_names_and_colours_are_right(desks):
@@ -43,7 +43,7 @@ def test_places_and_sizes_are_exact_enough_to_grasp(desks):
     assert np.quantile(sizes, 0.95) < 0.012
 
 
-def test_containers_are_told_from_things_and_what_is_in_them(desks):
+def test_containers_are_told_from_objects_and_what_is_in_them(desks):
     for one, scene in desks:
         for item in one.world.objects:
             found = found_at(scene, item)
@@ -78,7 +78,7 @@ def test_an_empty_desk_has_a_table_and_nothing_on_it():
 
 
 def test_a_wrongly_mounted_camera_is_levelled_to_the_table():
-    one = look(thing("block", "red", (0.035,) * 3, 0.05, 0.1), thing("can", "blue", (0.04, 0.04, 0.08), 0.0, -0.1))
+    one = look(an_object("block", "red", (0.035,) * 3, 0.05, 0.1), an_object("can", "blue", (0.04, 0.04, 0.08), 0.0, -0.1))
     wrong = make_transform(rotation_about((0.6, 0.8, 0.0), np.radians(1.0)), (0, 0, 0.01)) @ one.frame.world_T_camera
     wrong[:3, 3] = one.frame.world_T_camera[:3, 3] + [0, 0, 0.01]
     scene = Perception().detect(Frame(one.frame.color, one.frame.depth, one.frame.intrinsics, wrong, 1.0))
@@ -108,11 +108,11 @@ def test_a_picture_without_depth_is_an_error():
 @pytest.mark.parametrize(("eye", "target"), [((0.15, 0.55, 0.65), (0.0, 0.0, 0.0)), ((0.1, 0.0, 0.85), (0.02, 0.0, 0.0)), ((0.6, -0.3, 0.5), (0.0, 0.0, 0.0))])
 def test_the_camera_may_stand_elsewhere(eye, target):
     objects = [
-        thing("block", "green", (0.035,) * 3, 0.08, 0.10, 0.4),
-        thing("ball", "orange", (0.04,) * 3, -0.02, -0.12),
-        thing("cup", "blue", (0.04, 0.04, 0.055), 0.06, -0.03),
-        thing("marker", "red", (0.016, 0.016, 0.12), -0.06, 0.06, 0.8),
-        thing("tray", "brown", (0.21, 0.16, 0.03), 0.0, 0.29),
+        an_object("block", "green", (0.035,) * 3, 0.08, 0.10, 0.4),
+        an_object("ball", "orange", (0.04,) * 3, -0.02, -0.12),
+        an_object("cup", "blue", (0.04, 0.04, 0.055), 0.06, -0.03),
+        an_object("marker", "red", (0.016, 0.016, 0.12), -0.06, 0.06, 0.8),
+        an_object("tray", "brown", (0.21, 0.16, 0.03), 0.0, 0.29),
     ]
     one = look(*objects, camera=CameraSpec(look_at(eye, target)))
     scene = one.detect()

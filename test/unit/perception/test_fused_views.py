@@ -5,7 +5,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from looked_at import MODEL, thing
+from looked_at import MODEL, an_object
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import look_at, make_transform, rotation_angle
@@ -31,7 +31,7 @@ def frames(simulation, cameras=CAMERAS):
 
 
 def errors(simulation, scene):
-    """For each thing that is found within 30 mm: error of place and of size [m]; and how many objects of the scene are none."""
+    """For each object that is found within 30 mm: error of place and of size [m]; and how many objects of the scene are none."""
     found, used = [], set()
     for item in simulation.truth().objects:
         near = [o for o in scene.objects if o.id not in used and np.linalg.norm(o.position - item.pose[:3, 3]) < 0.03]
@@ -60,9 +60,9 @@ def test_three_views_measure_better_than_one_and_find_more():
 
 @pytest.fixture(scope="module")
 def hidden():
-    """A block behind a tall box: the first camera sees one thing, the second both."""
-    things = (thing("box", "brown", (0.05, 0.11, 0.1), 0.1, 0.0, name="wall"), thing("block", "red", (0.03,) * 3, 0.03, 0.0, name="behind"))
-    simulation = Simulation(WorldSpec(things))
+    """A block behind a tall box: the first camera sees one object, the second both."""
+    objects = (an_object("box", "brown", (0.05, 0.11, 0.1), 0.1, 0.0, name="wall"), an_object("block", "red", (0.03,) * 3, 0.03, 0.0, name="behind"))
+    simulation = Simulation(WorldSpec(objects))
     return simulation, frames(simulation, (CAMERAS[0], CameraSpec(look_at((0.0, 0.55, 0.45), (0.05, 0, 0)))))
 
 
@@ -78,7 +78,7 @@ def test_what_one_view_hides_another_fills_in(hidden):
     assert len(both.cloud) > len(alone.cloud)
 
 
-def test_a_thing_that_another_view_looks_through_is_none(hidden):
+def test_a_object_that_another_view_looks_through_is_none(hidden):
     _, taken = hidden
     perception = Perception()
     views = []
@@ -94,7 +94,7 @@ def test_a_thing_that_another_view_looks_through_is_none(hidden):
 
 
 def test_a_camera_on_the_wrist_sees_what_stands_under_the_hand_where_it_is():
-    simulation = Simulation(WorldSpec((thing("block", "red", (0.035,) * 3, -0.1, 0.02, yaw=0.4, name="block"),)))
+    simulation = Simulation(WorldSpec((an_object("block", "red", (0.035,) * 3, -0.1, 0.02, yaw=0.4, name="block"),)))
     robot = simulation.built.robot
     look_down = {"waist": 0.0, "shoulder": -0.55, "elbow": 0.35, "forearm_roll": 0.0, "wrist_angle": 1.75, "wrist_rotate": 0.0}
     for name, position in look_down.items():

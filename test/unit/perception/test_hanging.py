@@ -33,7 +33,7 @@ def boxes_seen(*boxes: tuple[tuple[float, ...], tuple[float, ...]]):
     view = make_view(frame, fit_table(frame, PerceptionSettings()), PerceptionSettings())
     height, width = view.valid.shape
     own = number[view.origin[0] : view.origin[0] + height, view.origin[1] : view.origin[1] + width]
-    segments = [make_segment(view, np.flatnonzero((own == index) & view.things)) for index in range(len(boxes))]
+    segments = [make_segment(view, np.flatnonzero((own == index) & view.objects)) for index in range(len(boxes))]
     return view, sorted(segments, key=len, reverse=True)
 
 

@@ -1,4 +1,4 @@
-"""Ids: the same thing keeps its own, another never gets it."""
+"""Ids: the same object keeps its own, another never gets it."""
 
 from dataclasses import replace
 
@@ -16,41 +16,41 @@ def tracker():
 
 
 def test_what_stays_keeps_its_id_in_whatever_order_it_is_seen(tracker):
-    things = [seen("block", "red", 0.0, 0.0), seen("block", "red", 0.1, 0.0), seen("cup", "blue", 0.0, 0.1)]
-    first = tracker.update(things)
+    objects = [seen("block", "red", 0.0, 0.0), seen("block", "red", 0.1, 0.0), seen("cup", "blue", 0.0, 0.1)]
+    first = tracker.update(objects)
     assert sorted(first) == ["block_1", "block_2", "cup_1"]
-    assert tracker.update(things[::-1]) == first[::-1]
+    assert tracker.update(objects[::-1]) == first[::-1]
 
 
-def test_a_moved_thing_keeps_its_id_and_its_neighbours_theirs(tracker):
+def test_a_moved_object_keeps_its_id_and_its_neighbours_theirs(tracker):
     first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "green", 0.1, 0.0), seen("bin", "blue", 0.0, 0.3, (0.2, 0.15, 0.1))])
     again = tracker.update([seen("block", "green", 0.1, 0.0), seen("bin", "blue", 0.0, 0.3, (0.2, 0.15, 0.1)), seen("block", "red", 0.02, 0.31)])
     assert again == [first[1], first[2], first[0]]
 
 
-def test_two_alike_things_are_told_apart_by_their_places(tracker):
+def test_two_alike_objects_are_told_apart_by_their_places(tracker):
     first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "red", 0.06, 0.0)])
     again = tracker.update([seen("block", "red", 0.06, 0.001), seen("block", "red", -0.10, 0.2)])
     assert again == [first[1], first[0]]
 
 
-def test_a_hidden_thing_gets_its_id_back(tracker):
+def test_a_hidden_object_gets_its_id_back(tracker):
     first = tracker.update([seen("can", "red", 0.0, 0.0), seen("pen", "blue", 0.1, 0.1)])
     assert tracker.update([seen("pen", "blue", 0.1, 0.1)]) == [first[1]]
     assert tracker.update([seen("can", "red", 0.0, 0.0), seen("pen", "blue", 0.1, 0.1)]) == first
 
 
-def test_a_new_thing_never_gets_the_id_of_another(tracker):
+def test_a_new_object_never_gets_the_id_of_another(tracker):
     first = tracker.update([seen("block", "red", 0.0, 0.0)])
     other = tracker.update([seen("block", "blue", 0.0, 0.0)])
     assert other != first
     assert tracker.update([seen("ball", "red", 0.2, 0.0), seen("block", "blue", 0.0, 0.0)])[0] not in (*first, *other)
 
 
-def test_a_container_is_never_taken_for_a_thing(tracker):
-    (thing,) = tracker.update([seen("block", "blue", 0.0, 0.0)])
+def test_a_container_is_never_taken_for_an_object(tracker):
+    (item,) = tracker.update([seen("block", "blue", 0.0, 0.0)])
     (container,) = tracker.update([seen("bin", "blue", 0.0, 0.0)])
-    assert thing != container
+    assert item != container
 
 
 def test_one_poor_look_does_not_change_the_name(tracker):
@@ -60,7 +60,7 @@ def test_one_poor_look_does_not_change_the_name(tracker):
     assert tracker.best(again) == ("sponge", "green")
 
 
-def test_a_held_thing_that_is_put_down_elsewhere_keeps_its_id(tracker):
+def test_a_held_object_that_is_put_down_elsewhere_keeps_its_id(tracker):
     first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "green", 0.1, 0.1)])
     lifted = tracker.update([seen("block", "red", 0.0, 0.05, relation="held", z=0.2), seen("block", "green", 0.1, 0.1)])
     placed = tracker.update([seen("block", "green", 0.1, 0.1), seen("block", "red", -0.1, -0.2)])
@@ -83,17 +83,17 @@ def test_many_glimpses_do_not_rename_what_was_seen_whole(tracker):
     assert tracker.best(name)[0] == "block"
 
 
-def test_what_was_seen_as_one_with_the_thing_below_it_is_named_anew_once_that_turns_up():
+def test_what_was_seen_as_one_with_the_object_below_it_is_named_anew_once_that_turns_up():
     both, bin_1 = seen("box", "blue", 0.0, 0.0, (0.036, 0.036, 0.048)), seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
     inside = seen("block", "blue", 0.0, 0.3, (0.036, 0.036, 0.036), relation="in", cut=True)
     for below, name in (((), "box"), ((seen("eraser", "green", 0.003, 0.0, (0.04, 0.03, 0.012)),), "block")):
         tracker = Tracker(PerceptionSettings())
-        thing, _ = tracker.update([both, bin_1])
-        assert tracker.update([inside, bin_1, *below])[0] == thing
-        assert tracker.best(thing)[0] == name
+        item, _ = tracker.update([both, bin_1])
+        assert tracker.update([inside, bin_1, *below])[0] == item
+        assert tracker.best(item)[0] == name
 
 
-def test_two_things_that_were_taken_for_one_are_no_measure_for_the_one_that_is_left(tracker):
+def test_two_objects_that_were_taken_for_one_are_no_measure_for_the_one_that_is_left(tracker):
     for _ in range(6):
         name = tracker.update([seen("box", "red", 0.0, 0.0, (0.035, 0.059, 0.037))])[0]
     assert tracker.update([seen("block", "red", 0.014, 0.0, (0.031, 0.03, 0.031))]) == [name]

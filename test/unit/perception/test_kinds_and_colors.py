@@ -9,7 +9,7 @@ from deskhand.perception.classify import CONTAINERS, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.types.resources import resource_path
 
-THINGS = {
+OBJECTS = {
     "block": Appearance("box", np.array([0.035, 0.034, 0.036]), "red"),
     "ball": Appearance("sphere", np.array([0.04, 0.04, 0.04]), "green"),
     "cup": Appearance("cylinder", np.array([0.04, 0.04, 0.055]), "white", hollow=True),
@@ -25,9 +25,9 @@ THINGS = {
 }
 
 
-@pytest.mark.parametrize("kind", THINGS)
-def test_usual_things_get_their_names(kind):
-    label, confidence = load_classifier().label(THINGS[kind])
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_usual_objects_get_their_names(kind):
+    label, confidence = load_classifier().label(OBJECTS[kind])
     assert label == kind
     assert 0.3 < confidence <= 1.0
 
@@ -38,7 +38,7 @@ def test_a_lying_can_is_a_can():
 
 @pytest.mark.parametrize("hollow", [True, False])
 @pytest.mark.parametrize("size", [(0.04, 0.04, 0.118), (0.036, 0.026, 0.055)])
-def test_what_has_no_room_for_things_is_no_container_however_little_is_seen_of_it(size, hollow):
+def test_what_has_no_room_for_objects_is_no_container_however_little_is_seen_of_it(size, hollow):
     for shape in ("cylinder", "box"):
         assert load_classifier().label(Appearance(shape, np.array(size), "red", hollow=hollow, cut=True))[0] not in CONTAINERS
 

@@ -1,4 +1,4 @@
-"""Cans that lie: one thing, with its metal ends, from whichever side it is seen."""
+"""Cans that lie: one object, with its metal ends, from whichever side it is seen."""
 
 import numpy as np
 import pytest

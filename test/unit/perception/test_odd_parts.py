@@ -1,4 +1,4 @@
-"""Parts that are none of the solids that perception knows: each stays one thing, and what stands for it covers all of it."""
+"""Parts that are none of the solids that perception knows: each stays one object, and what stands for it covers all of it."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def seen(request):
 
 
 @pytest.mark.parametrize("name", ["l_piece", "wedge"])
-def test_a_part_is_one_thing_as_large_as_it_is(seen, name):
+def test_a_part_is_one_object_as_large_as_it_is(seen, name):
     scene, truth = seen
     near = [item for item in scene.objects if np.linalg.norm(item.position[:2] - truth[name].pose[:2, 3]) < 0.05]
     assert len(near) == 1, [item.id for item in near]

@@ -1,11 +1,11 @@
 """What shape tells apart and what it holds together, whatever the colours: print, bowls, both sides of what stands before an object, a table's noise."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from cast import Bowl, Box, cast
-from looked_at import look, thing
+from looked_at import an_object, look
 
 from deskhand.bench.rehearsal.unit import Unit
 from deskhand.geometry import make_transform, rotation_about
@@ -34,6 +34,37 @@ def check(*solids, **options):
     assert count == len(solids)
 
 
+@dataclass(frozen=True)
+class Drawer:
+    """An open box at the origin: four walls and a floor, as high as a bowl of ``radius`` that stands in it [m]."""
+
+    radius: float
+    color: tuple[int, int, int] = (90, 60, 40)
+
+    def hit(self, eye, rays):
+        x, y, z, wall = 3.0 * self.radius, 4.0 * self.radius, self.radius + 0.004, 0.006
+        parts = [Box((0, 0, 0), (x, y, 0.004))]
+        parts += [Box((side * (x - wall) / 2, 0, 0), (wall, y, z)) for side in (-1, 1)] + [Box((0, side * (y - wall) / 2, 0), (x, wall, z)) for side in (-1, 1)]
+        return np.minimum.reduce([part.hit(eye, rays) for part in parts])
+
+    def paint(self, points, random):
+        return np.broadcast_to(self.color, points.shape)
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A solid that stands ``height`` [m] above the table."""
+
+    solid: Bowl
+    height: float
+
+    def hit(self, eye, rays):
+        return self.solid.hit(eye - [0, 0, self.height], rays)
+
+    def paint(self, points, random):
+        return self.solid.paint(points, random)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("size", [0.008, 0.03])
 def test_a_printed_box_is_one_object(seed, size):
@@ -60,6 +91,11 @@ def test_a_bowl_of_which_a_box_hides_half_the_rim_is_one_object():
 
 def test_a_slit_of_three_millimetres_between_printed_boxes_parts_them():
     check(Box((0, 0.0515, 0), (0.1, 0.1, 0.16), 0.0, print=0.012), Box((0.002, -0.0515, 0), (0.1, 0.1, 0.15), 0.0, print=0.012), distance=0.6)
+
+
+def test_a_bowl_in_a_drawer_is_an_object_of_its_own():
+    best, _ = overlaps(*cast(Drawer(0.055), Raised(Bowl((0.02, 0.03), 0.055), 0.004), distance=0.7))
+    assert best[1] > 0.8
 
 
 def test_a_block_in_a_bowl_is_an_object_of_its_own():
@@ -94,20 +130,20 @@ def test_what_is_printed_with_little_is_one_object(seed):
     """Erasers, cans and markers whose print has too few edges to be told as print: one solid explains all of each."""
     places = {"eraser": (0.05, -0.15), "can": (-0.10, 0.12), "marker": (-0.02, 0.02), "box": (-0.08, -0.18)}
     sizes = {"eraser": (0.05, 0.02, 0.012), "can": (0.04, 0.04, 0.08), "marker": (0.016, 0.016, 0.12), "box": (0.04, 0.056, 0.026)}
-    objects = [thing(kind, "blue", sizes[kind], x, y, 0.4 * seed) for kind, (x, y) in places.items()]
+    objects = [an_object(kind, "blue", sizes[kind], x, y, 0.4 * seed) for kind, (x, y) in places.items()]
     scene = look(*objects, seed=seed, reality=RealitySpec(seed, surfaces=SurfaceReality(printed=1.0))).detect()
     assert sorted(item.label for item in scene.objects) == sorted(places)
 
 
 def test_blocks_of_plain_colours_in_a_row_or_on_each_other_stay_apart():
-    row = [thing("block", color, (0.03,) * 3, 0.05, 0.0302 * n - 0.1) for n, color in enumerate(("red", "blue", "yellow"))]
-    tower = [thing("block", color, (0.03,) * 3, 0.05, 0.15, z=0.0301 * n, name=f"tower {n}") for n, color in enumerate(("green", "orange"))]
+    row = [an_object("block", color, (0.03,) * 3, 0.05, 0.0302 * n - 0.1) for n, color in enumerate(("red", "blue", "yellow"))]
+    tower = [an_object("block", color, (0.03,) * 3, 0.05, 0.15, z=0.0301 * n, name=f"tower {n}") for n, color in enumerate(("green", "orange"))]
     assert [item.label for item in look(*row, *tower).detect().objects] == ["block"] * 5
 
 
 def test_a_printed_marker_whose_panel_parts_it_is_one_and_two_pens_end_to_end_are_two():
-    marker = thing("marker", "green", (0.017, 0.017, 0.118), -0.02, -0.03, 7.0)
+    marker = an_object("marker", "green", (0.017, 0.017, 0.118), -0.02, -0.03, 7.0)
     scene = look(marker, seed=14, reality=RealitySpec(14, surfaces=SurfaceReality(printed=1.0))).detect()
     assert [item.label for item in scene.objects] == ["marker"]
-    pens = [thing("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
+    pens = [an_object("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
     assert [item.label for item in look(*pens).detect().objects] == ["pen", "pen"]

@@ -43,8 +43,8 @@ def test_nothing_is_kept_of_what_is_gone(lost):
     np.testing.assert_array_equal(mean.color[gone], now.color[gone])
 
 
-def test_a_thing_of_the_same_colour_that_comes_nearer_is_taken_as_it_is():
-    nearer = picture(9, far=0.788, block=False)  # by as much as the flattest thing is high
+def test_a_object_of_the_same_colour_that_comes_nearer_is_taken_as_it_is():
+    nearer = picture(9, far=0.788, block=False)  # by as much as the flattest object is high
     np.testing.assert_array_equal(steady([*(picture(seed, block=False) for seed in range(5)), nearer]).depth, nearer.depth)
 
 

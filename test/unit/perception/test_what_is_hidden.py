@@ -1,8 +1,8 @@
-"""Ends, sides and neighbours that the picture shows in part: how large a thing is there."""
+"""Ends, sides and neighbours that the picture shows in part: how large an object is there."""
 
 import numpy as np
 import pytest
-from looked_at import COLORS, found_at, look, thing
+from looked_at import COLORS, an_object, found_at, look
 
 from deskhand.geometry import look_at, make_transform, rotation_about
 from deskhand.perception.classify import load_classifier
@@ -19,14 +19,14 @@ def sizes(found):
 
 @pytest.mark.parametrize("yaw", [0.3, 1.6, 2.5])
 def test_a_marker_is_as_long_as_with_its_dark_tip_and_round(yaw):
-    one = look(thing("marker", "yellow", (0.017, 0.017, 0.118), 0.04, 0.02, yaw))
+    one = look(an_object("marker", "yellow", (0.017, 0.017, 0.118), 0.04, 0.02, yaw))
     found = found_at(one.detect(), one.world.objects[0], 0.02)
     assert found is not None and found.shape == "cylinder"
     assert sizes(found)[0] == pytest.approx(0.118, abs=0.004) and sizes(found)[1] == pytest.approx(0.017, abs=0.002)
 
 
 def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
-    sponge, box = thing("sponge", "blue", (0.075, 0.04, 0.025), 0.05, 0.0, 1.2), thing("box", "red", (0.062, 0.037, 0.042), 0.045, 0.0, 1.2, z=0.026)
+    sponge, box = an_object("sponge", "blue", (0.075, 0.04, 0.025), 0.05, 0.0, 1.2), an_object("box", "red", (0.062, 0.037, 0.042), 0.045, 0.0, 1.2, z=0.026)
     one = look(sponge, box)
     found = found_at(one.detect(), one.world.objects[0], 0.03)
     assert found is not None and found.label == "sponge"
@@ -37,16 +37,19 @@ def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
 @pytest.mark.parametrize("shift", [-0.012, -0.002])
 def test_an_end_behind_a_can_is_guessed_where_it_may_be(yaw, shift):
     """How long it is nobody sees; it is a sponge or a small box, and it says that this is a guess."""
-    sponge = thing("sponge", "yellow", (0.068, 0.040, 0.024), 0.0, 0.1, np.pi / 2 + yaw)
+    sponge = an_object("sponge", "yellow", (0.068, 0.040, 0.024), 0.0, 0.1, np.pi / 2 + yaw)
     end = sponge.pose[:2, 3] + sponge.pose[:2, 0] * 0.034
-    found = found_at(look(sponge, thing("can", "blue", (0.042, 0.042, 0.07), end[0] + 0.045, end[1] + shift)).detect(), sponge, 0.03)
+    found = found_at(look(sponge, an_object("can", "blue", (0.042, 0.042, 0.07), end[0] + 0.045, end[1] + shift)).detect(), sponge, 0.03)
     assert found is not None and found.guessed and "sponge" in {name.name for name in found.names if name.probability > 0.05}
     assert 0.050 < sizes(found)[0] < 0.090
 
 
 @pytest.mark.parametrize("shift", [-0.015, -0.006, 0.002])
 def test_a_pen_that_comes_to_light_behind_a_can_is_as_long_as_it_is(shift):
-    pen, can = thing("pen", "green", (0.010, 0.010, 0.134), 0.0, 0.0, np.pi / 2 + 0.25), thing("can", "blue", (0.038, 0.038, 0.065), 0.045, 0.035 + shift)
+    pen, can = (
+        an_object("pen", "green", (0.010, 0.010, 0.134), 0.0, 0.0, np.pi / 2 + 0.25),
+        an_object("can", "blue", (0.038, 0.038, 0.065), 0.045, 0.035 + shift),
+    )
     one = look(pen, can)
     found = found_at(one.detect(), one.world.objects[0], 0.02)
     assert found is not None and found.label == "pen" and found.guessed == ()
@@ -54,7 +57,7 @@ def test_a_pen_that_comes_to_light_behind_a_can_is_as_long_as_it_is(shift):
 
 
 def test_of_a_block_that_is_half_hidden_the_sides_that_are_equal_tell_the_third():
-    one = look(thing("block", "blue", (0.036,) * 3, 0.05, 0.0, 0.4), thing("box", "yellow", (0.066, 0.038, 0.042), 0.03, 0.0, 1.5, z=0.0365))
+    one = look(an_object("block", "blue", (0.036,) * 3, 0.05, 0.0, 0.4), an_object("box", "yellow", (0.066, 0.038, 0.042), 0.03, 0.0, 1.5, z=0.0365))
     found = found_at(one.detect(), one.world.objects[0], 0.03)
     assert found is not None and found.label == "block"
     assert np.abs(sizes(found) - 0.036).max() < 0.006
@@ -78,7 +81,7 @@ def test_what_leans_is_as_thick_as_it_is(kind, size, yaw):
     low = 0.5 * size[2] * np.sin(slope) + 0.5 * size[0] * np.cos(slope)
     leaning = ObjectSpec(kind, kind, size, COLORS["orange"], 0.01, make_transform(rotation[:3, :3], (0.0, 0.0, low)))
     along = (0.24 * size[2] * np.cos(slope) + 0.0185) * np.array([np.cos(yaw), np.sin(yaw)])
-    box = thing("box", "blue", (0.062, 0.037, 0.042), *along, yaw + np.pi / 2)
+    box = an_object("box", "blue", (0.062, 0.037, 0.042), *along, yaw + np.pi / 2)
     one = look(leaning, box, settle=0.0)
     found = found_at(one.detect(), one.world.objects[0], 0.03)
     assert found is not None and found.label == kind
@@ -86,8 +89,8 @@ def test_what_leans_is_as_thick_as_it_is(kind, size, yaw):
     assert sizes(found)[0] == pytest.approx(size[2], abs=0.005)
 
 
-def test_a_can_on_a_block_of_its_colour_is_two_things():
-    one = look(thing("block", "purple", (0.030,) * 3, 0.05, 0.0, 0.5), thing("can", "purple", (0.040, 0.040, 0.070), 0.051, 0.001, z=0.0305))
+def test_a_can_on_a_block_of_its_colour_is_two_objects():
+    one = look(an_object("block", "purple", (0.030,) * 3, 0.05, 0.0, 0.5), an_object("can", "purple", (0.040, 0.040, 0.070), 0.051, 0.001, z=0.0305))
     scene = one.detect()
     block, can = (found_at(scene, item, 0.015) for item in one.world.objects)
     assert block is not None and can is not None and can.support == block.id
@@ -131,14 +134,14 @@ def test_the_space_behind_a_block_is_hidden_at_every_grain_and_seen_from_the_oth
 def touching():
     """Pens and cups that touch what is like them."""
     return look(
-        thing("marker", "yellow", (0.017, 0.017, 0.124), 0.0, -0.20, 1.72, name="yellow marker"),
-        thing("marker", "orange", (0.017, 0.017, 0.120), 0.019, -0.20, 1.70, name="orange marker"),
-        thing("marker", "red", (0.017, 0.017, 0.120), 0.0, 0.0, 0.9, name="marker with its tip at a box"),
-        thing("box", "yellow", (0.04, 0.06, 0.042), -0.051, -0.064, 0.9),
-        thing("cup", "green", (0.040, 0.040, 0.052), -0.005, 0.20, name="cup"),
-        thing("cup", "green", (0.042, 0.042, 0.050), 0.0, 0.241, name="other cup"),
-        thing("cup", "red", (0.040, 0.040, 0.052), 0.13, -0.20, name="third cup"),
-        thing("cup", "red", (0.042, 0.042, 0.050), 0.142, -0.239, name="fourth cup"),
+        an_object("marker", "yellow", (0.017, 0.017, 0.124), 0.0, -0.20, 1.72, name="yellow marker"),
+        an_object("marker", "orange", (0.017, 0.017, 0.120), 0.019, -0.20, 1.70, name="orange marker"),
+        an_object("marker", "red", (0.017, 0.017, 0.120), 0.0, 0.0, 0.9, name="marker with its tip at a box"),
+        an_object("box", "yellow", (0.04, 0.06, 0.042), -0.051, -0.064, 0.9),
+        an_object("cup", "green", (0.040, 0.040, 0.052), -0.005, 0.20, name="cup"),
+        an_object("cup", "green", (0.042, 0.042, 0.050), 0.0, 0.241, name="other cup"),
+        an_object("cup", "red", (0.040, 0.040, 0.052), 0.13, -0.20, name="third cup"),
+        an_object("cup", "red", (0.042, 0.042, 0.050), 0.142, -0.239, name="fourth cup"),
     )
 
 

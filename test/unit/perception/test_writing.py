@@ -8,7 +8,7 @@ from deskhand.perception.writing import has_writing
 
 
 def desk(seed: int) -> np.ndarray:
-    """A noisy table with some plain things on it."""
+    """A noisy table with some plain objects on it."""
     rng = np.random.default_rng(seed)
     picture = np.full((480, 640, 3), 170, np.uint8)
     for _ in range(8):
@@ -18,7 +18,7 @@ def desk(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_plain_things_are_no_writing_and_words_are(seed: int) -> None:
+def test_plain_objects_are_no_writing_and_words_are(seed: int) -> None:
     picture = desk(seed)
     assert not has_writing(picture)
     cv2.rectangle(picture, (200, 200), (420, 240), (240, 240, 240), -1)

@@ -118,7 +118,7 @@ def test_sentences_mean_what_they_say(sentence, kept, broken, step):
     assert first_break(formula, steps(*broken)) == step, shown(formula)
 
 
-def test_words_for_things_are_grounded_in_what_is_seen_and_others_refused():
+def test_words_for_objects_are_grounded_in_what_is_seen_and_others_refused():
     seen = [
         {"id": f"{label}_1", "label": label, "color": color, "size": [0.04] * 3, "position": [0, 0, 0]} for label, color in (("cup", "red"), ("pen", "blue"))
     ]

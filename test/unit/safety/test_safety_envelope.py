@@ -64,13 +64,13 @@ def test_looking_at_few_states_finds_what_looking_at_each_finds() -> None:
     """Swings through clutter and a cloud of points with something in the hand: every contact and the clearance, against every state alone."""
     rng = np.random.default_rng(5)
     cloud = rng.uniform((-0.05, 0.05, 0.0), (0.1, 0.25, 0.12), (600, 3))
-    thing = CollisionObject("cloud", (Shape("points", (0.006,), vertices=cloud),))
+    obj = CollisionObject("cloud", (Shape("points", (0.006,), vertices=cloud),))
     hanging = CollisionObject("bar", (Shape("cylinder", (0.01, 0.1)),), make_transform(translation=(0, 0, 0.04)))
     keep = envelope().checker
     touched = 0
     for index in range(6):
         boxes = {f"box_{i}": post(f"box_{i}", np.array([rng.uniform(-0.2, 0.2), rng.uniform(-0.3, 0.3), 0.03]), 0.06) for i in range(8)}
-        scene = PlanningScene(boxes | ({"cloud": thing} if index % 2 else {}), hanging if index % 3 else None)
+        scene = PlanningScene(boxes | ({"cloud": obj} if index % 2 else {}), hanging if index % 3 else None)
         ends = HOME + rng.normal(size=(2, 6)) * (1.0, 0.5, 0.5, 0.8, 0.8, 0.8)
         positions = np.linspace(*ends, 90)
         poses = link_poses(MODEL, ARM.joints, positions, FINGERS)

@@ -32,7 +32,7 @@ def test_shapes_rest_as_they_are_drawn():
         assert item.pose[2, 3] == pytest.approx(item.size[2] / 2, abs=0.002), item.name
 
 
-def test_hollow_things_are_hollow():
+def test_hollow_objects_are_hollow():
     """A block let fall into a tumbler comes to rest on its floor, not on top of it."""
     world = world_from_dict({"objects": [{"shape": "tumbler", "pose": [0, 0]}, {"kind": "block", "size": 0.02, "pose": {"x": 0, "y": 0, "z": 0.09}}]})
     block = Simulation(world).truth().objects[1]

@@ -55,8 +55,8 @@ def test_a_carton_lies_on_six_sides_and_most_often_on_the_largest() -> None:
 
 def test_its_body_has_the_colour_of_its_print_and_stays_where_it_stands(tmp_path: Path) -> None:
     save_model(box_model(), tmp_path / "carton.npz")
-    thing = ObjectSpec("carton", "mesh", SIZE, (0.5, 0.5, 0.5), 0.05, pose_at(0.0, 0.0, SIZE[2] / 2 + 0.001), mesh=tmp_path / "carton.npz")
-    simulation = Simulation(WorldSpec((thing,)))
+    item = ObjectSpec("carton", "mesh", SIZE, (0.5, 0.5, 0.5), 0.05, pose_at(0.0, 0.0, SIZE[2] / 2 + 0.001), mesh=tmp_path / "carton.npz")
+    simulation = Simulation(WorldSpec((item,)))
     simulation.step(0.5)
     assert simulation.truth().get("carton").pose[2, 3] == pytest.approx(SIZE[2] / 2, abs=0.001)
     with RgbdRenderer(simulation) as renderer:
@@ -66,7 +66,7 @@ def test_its_body_has_the_colour_of_its_print_and_stays_where_it_stands(tmp_path
     assert mine[0] > 3 * mine[2]
 
 
-def test_a_hollow_thing_stays_hollow_and_a_solid_one_is_one_piece() -> None:
+def test_a_hollow_object_stays_hollow_and_a_solid_one_is_one_piece() -> None:
     pieces = tube((0.04, 0.0), (0.04, 0.06), 0.005, sides=24)
     found = decompose(*surface_of(pieces))
     assert 4 <= len(found) <= 40

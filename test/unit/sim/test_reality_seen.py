@@ -209,7 +209,7 @@ def test_what_does_not_move_stands_where_the_arm_does_not_grasp(arm: str) -> Non
     assert seen >= 12, "they find room all the same"
 
 
-def test_things_of_others_stand_on_the_desk_and_are_none_of_the_worlds_objects() -> None:
+def test_objects_of_others_stand_on_the_desk_and_are_none_of_the_worlds_objects() -> None:
     world = simulation({"clutter": {"things": 5, "hand": 1}})
     names = [world.model.body(index).name for index in range(world.model.nbody)]
     edge = [name for name in names if name.startswith("edge")]

@@ -70,7 +70,7 @@ def test_what_is_no_scene_is_refused(tmp_path: Path, text: str) -> None:
     assert caught.value.code == "scene_file_error"
 
 
-def test_a_missing_file_and_things_in_one_place_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_objects_in_one_place_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DeskhandError, match=r"nowhere\.yaml") as caught:
         load_world(tmp_path / "nowhere.yaml")
     assert caught.value.code == "scene_file_error"
@@ -108,7 +108,7 @@ def test_a_calibration_board_may_be_all_there_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mesh"])
-def test_kind_and_place_are_enough_and_the_thing_lies_on_the_desk(kind: str) -> None:
+def test_kind_and_place_are_enough_and_the_object_lies_on_the_desk(kind: str) -> None:
     item = world_from_dict({"objects": [{"kind": kind, "pose": [0.1, 0.05, 0.3]}]}).objects[0]
     bottom = item.pose[2, 3] - np.abs(item.pose[2, :3]) @ np.array(item.size) / 2
     assert 0 <= bottom <= 0.0015

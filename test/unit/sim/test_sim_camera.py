@@ -56,7 +56,7 @@ def test_nothing_is_measured_out_of_range(distance: float) -> None:
     assert np.all(np.isnan(DepthSensor().measure(flat(distance), 540.0, np.random.default_rng(0))))
 
 
-def test_a_near_thing_casts_a_shadow_on_one_side_and_loses_its_edges() -> None:
+def test_a_near_object_casts_a_shadow_on_one_side_and_loses_its_edges() -> None:
     depth = flat(1.0)
     depth[200:280, 300:340] = 0.6
     lost = np.isnan(DepthSensor(dropout=0.0).measure(depth, 540.0, np.random.default_rng(0)))
@@ -68,7 +68,7 @@ def test_a_near_thing_casts_a_shadow_on_one_side_and_loses_its_edges() -> None:
     assert lost[220:260, 305:335].mean() == 0
 
 
-def test_points_lie_on_the_faces_of_the_things_seen(seen: tuple[Frame, np.ndarray, Truth]) -> None:
+def test_points_lie_on_the_faces_of_the_objects_seen(seen: tuple[Frame, np.ndarray, Truth]) -> None:
     frame, _, truth = seen
     points = frame.points()
     for name in ("red", "green", "blue"):

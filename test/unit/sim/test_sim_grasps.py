@@ -101,7 +101,7 @@ def test_two_pens_side_by_side_are_both_in_the_hand() -> None:
     assert min(item.pose[2, 3] for item in truth.objects) > 0.1
 
 
-def test_what_rides_on_a_held_thing_is_not_in_the_hand() -> None:
+def test_what_rides_on_a_held_object_is_not_in_the_hand() -> None:
     block = {"kind": "block", "name": "block", "size": [0.035, 0.035, 0.035], "pose": list(PLACE)}
     eraser = {"kind": "eraser", "name": "eraser", "size": [0.022, 0.05, 0.014], "pose": {"x": PLACE[0], "y": PLACE[1], "z": 0.0421, "yaw": 1.5708}}
     simulation = Simulation(world_from_dict({"objects": [block, eraser]}))

@@ -62,7 +62,7 @@ def test_every_kind_has_the_mass_it_should(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*CONTAINER_KINDS, "cup"])
-def test_a_thing_dropped_into_a_hollow_one_ends_on_its_floor(kind: str) -> None:
+def test_a_object_dropped_into_a_hollow_one_ends_on_its_floor(kind: str) -> None:
     objects = [{"kind": kind, "name": "hollow", "pose": [0.1, 0.0]}, {"kind": "ball", "name": "ball", "size": 0.02, "pose": {"x": 0.1, "y": 0.0, "z": 0.13}}]
     if kind == "cup":
         objects[0]["size"] = [0.06, 0.07]
@@ -90,7 +90,7 @@ def test_a_tower_of_four_blocks_stands() -> None:
     assert simulation.truth().get("b3").pose[2, 3] == pytest.approx(0.0175 + 3 * 0.035, abs=0.002)
 
 
-def test_things_that_overlap_at_the_start_are_refused_by_name() -> None:
+def test_objects_that_overlap_at_the_start_are_refused_by_name() -> None:
     with pytest.raises(DeskhandError, match=r"(block_1.*can_1|can_1.*block_1) overlap") as caught:
         Simulation(world_from_dict({"objects": [{"kind": "block", "pose": [0.0, 0.0]}, {"kind": "can", "pose": [0.01, 0.0]}]}))
     assert caught.value.code == "invalid_input"

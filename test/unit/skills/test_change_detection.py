@@ -1,4 +1,4 @@
-"""What a look says about things that were, or were not, taken away."""
+"""What a look says about objects that were, or were not, taken away."""
 
 import numpy as np
 import pytest
@@ -18,17 +18,17 @@ FAR = {"kind": "block", "name": "far", "pose": [0.0, -0.3]}
 UP = 0.1
 
 
-def frame_of(*things, lifted=""):
-    simulation = Simulation(world_from_dict({"objects": [FAR, *things]}))
+def frame_of(*objects, lifted=""):
+    simulation = Simulation(world_from_dict({"objects": [FAR, *objects]}))
     if lifted:
         simulation.data.qpos[simulation.model.joint(lifted).qposadr[0] + 2] += UP
     with RgbdRenderer(simulation) as renderer:
         return renderer.render()
 
 
-def points_of(name, *things):
+def points_of(name, *objects):
     """The object as the camera sees it: pixels that differ when it is not there."""
-    frame, without = frame_of(*things), frame_of(*(thing for thing in things if thing["name"] != name))
+    frame, without = frame_of(*objects), frame_of(*(item for item in objects if item["name"] != name))
     rows, columns = np.nonzero(without.depth - frame.depth > 0.001)
     k = frame.intrinsics
     z = frame.depth[rows, columns]
@@ -52,23 +52,23 @@ def test_a_pen_is_gone_though_the_box_that_it_leaned_on_stands_right_behind(lean
     assert seen_at_place(frame_of(BOX), leaning, 0.0) == "gone"
 
 
-def test_a_thing_that_was_lifted_is_seen_higher_and_others_are_not(leaning):
+def test_a_object_that_was_lifted_is_seen_higher_and_others_are_not(leaning):
     frame = frame_of(BOX, PEN, lifted="pen")
     assert seen_lifted(frame, leaning, UP) == "there"
     assert seen_lifted(frame_of(BOX), leaning, UP) == "gone"
     assert seen_lifted(frame, points_of("box", BOX), UP) == "gone"
 
 
-def test_what_stands_in_front_of_a_thing_hides_it():
-    thing = points_of("eraser", {"kind": "eraser", "name": "eraser", "pose": [0.0, 0.0]})
+def test_what_stands_in_front_of_an_object_hides_it():
+    item = points_of("eraser", {"kind": "eraser", "name": "eraser", "pose": [0.0, 0.0]})
     wall = {"kind": "box", "name": "wall", "size": [0.02, 0.12, 0.12], "pose": [0.06, 0.0]}
-    assert seen_at_place(frame_of(wall), thing, 0.0) == "hidden"
+    assert seen_at_place(frame_of(wall), item, 0.0) == "hidden"
 
 
-def seen(*things):
-    """A look that shows things: name, colour, length [m], x, y."""
+def seen(*items):
+    """A look that shows objects: name, colour, length [m], x, y."""
     objects = []
-    for name, color, length, x, y in things:
+    for name, color, length, x, y in items:
         pose = np.eye(4)
         pose[:3, 3] = x, y, 0.01
         objects.append(SceneObject(name, "pen", color, "cylinder", np.array([length, 0.01, 0.01]), pose, np.zeros((0, 3), np.float32), 1.0))

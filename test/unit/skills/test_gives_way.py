@@ -32,8 +32,8 @@ def test_an_object_that_gives_way_on_the_way_and_is_held_still_is_brought_to_its
     _fingers_blip(robot, 1)
     result = place_in(SkillContext(robot, belief), "bin_1")
     assert result.ok, result.message
-    off = robot.things["block_1"].position - robot.things["bin_1"].position
-    assert (abs(off[:2]) < robot.things["bin_1"].size[:2] / 2).all() and off[2] < robot.things["bin_1"].size[2] / 2, "let go in the bin, not above it"
+    off = robot.objects["block_1"].position - robot.objects["bin_1"].position
+    assert (abs(off[:2]) < robot.objects["bin_1"].size[:2] / 2).all() and off[2] < robot.objects["bin_1"].size[2] / 2, "let go in the bin, not above it"
 
 
 def test_an_object_that_gives_way_again_and_again_is_not_let_go():

@@ -23,7 +23,7 @@ from deskhand.skills.why import workspace_in_words
 from deskhand.skills.wipe import wipe
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import desk, one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.types import SceneObject, Table
 
 ARM = load_arm("wx250s")
@@ -38,7 +38,7 @@ def holding(robot: DeskRobot, name: str = "block_1") -> SkillContext:
 def test_a_place_that_is_taken_names_what_stands_there_and_the_nearest_that_works() -> None:
     robot = DeskRobot(one_of_each())
     ctx = holding(robot)
-    x, y = robot.things["can_1"].position[:2]
+    x, y = robot.objects["can_1"].position[:2]
     result = place_at(ctx, float(x), float(y))
     assert result.code == "no_free_space" and re.search(r"can_1 is \d+ mm too near", result.message)
     found = re.search(r"within reach that I find is \((-?[\d.]+), (-?[\d.]+)\), (\d+) mm off", result.message)
@@ -48,9 +48,9 @@ def test_a_place_that_is_taken_names_what_stands_there_and_the_nearest_that_work
 
 
 def test_a_side_that_is_taken_names_what_stands_there_and_a_side_that_is_free() -> None:
-    box = thing("box_1", "box", (0.05, 0.05, 0.05), (0.0, 0.0, 0.025), label="box")
-    wall = thing("wall_1", "box", (0.05, 0.30, 0.06), (-0.075, 0.0, 0.03), color="brown")
-    robot = DeskRobot([thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, 0.2, 0.017)), box, wall])
+    box = an_object("box_1", "box", (0.05, 0.05, 0.05), (0.0, 0.0, 0.025), label="box")
+    wall = an_object("wall_1", "box", (0.05, 0.30, 0.06), (-0.075, 0.0, 0.03), color="brown")
+    robot = DeskRobot([an_object("block_1", "box", (0.034, 0.034, 0.034), (0.05, 0.2, 0.017)), box, wall])
     ctx = holding(robot)
     refused = place_beside(ctx, "box_1", "in_front_of", 0.01)
     assert refused.code == "no_free_space" and "wall_1 is" in refused.message
@@ -60,17 +60,17 @@ def test_a_side_that_is_taken_names_what_stands_there_and_a_side_that_is_free() 
 
 
 def test_a_full_container_names_what_is_in_it_and_another_that_has_room() -> None:
-    cup = thing("tray_1", "box", (0.05, 0.05, 0.03), (0.0, 0.2, 0.015), label="tray", is_container=True, wall=0.003)
-    inside = thing("block_2", "box", (0.042, 0.042, 0.03), (0.0, 0.2, 0.018), support="tray_1", relation="in")
+    cup = an_object("tray_1", "box", (0.05, 0.05, 0.03), (0.0, 0.2, 0.015), label="tray", is_container=True, wall=0.003)
+    inside = an_object("block_2", "box", (0.042, 0.042, 0.03), (0.0, 0.2, 0.018), support="tray_1", relation="in")
     bin_1 = next(item for item in one_of_each() if item.id == "bin_1")
-    robot = DeskRobot([cup, inside, bin_1, thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, -0.1, 0.017))])
+    robot = DeskRobot([cup, inside, bin_1, an_object("block_1", "box", (0.034, 0.034, 0.034), (0.05, -0.1, 0.017))])
     result = place_in(holding(robot), "tray_1")
     assert result.code == "no_free_space"
     assert all(word in result.message for word in ("full", "block_2", "cm3", "bin_1 has the most room")), result.message
 
 
 def test_what_is_too_wide_says_by_how_much() -> None:
-    wide = thing("box_1", "box", (0.12, 0.11, 0.10), (0.05, 0.0, 0.05))
+    wide = an_object("box_1", "box", (0.12, 0.11, 0.10), (0.05, 0.0, 0.05))
     with pytest.raises(DeskhandError, match=r"the narrowest way across it is \d+ mm, \d+ mm too wide") as raised:
         GraspGenerator(ARM).generate(desk(wide), "box_1")
     missing = int(re.search(r"(\d+) mm too wide", raised.value.message)[1])  # type: ignore[index]
@@ -78,9 +78,9 @@ def test_what_is_too_wide_says_by_how_much() -> None:
 
 
 def test_what_stands_too_close_is_named_with_its_distance() -> None:
-    middle = thing("block_1", "box", (0.035, 0.035, 0.035), (0.0, 0.0, 0.0175))
+    middle = an_object("block_1", "box", (0.035, 0.035, 0.035), (0.0, 0.0, 0.0175))
     around = [
-        thing(f"block_{n}", "box", (0.035, 0.035, 0.06), (0.038 * x, 0.038 * y, 0.03))
+        an_object(f"block_{n}", "box", (0.035, 0.035, 0.06), (0.038 * x, 0.038 * y, 0.03))
         for n, (x, y) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], start=2)
     ]
     with pytest.raises(DeskhandError, match=r"would touch block_\d \(\d+ mm off\).*each finger needs \d+ mm beside it") as raised:
@@ -89,7 +89,7 @@ def test_what_stands_too_close_is_named_with_its_distance() -> None:
 
 
 def test_what_lies_too_far_says_how_far_and_where_it_would_be_reached() -> None:
-    far = thing("block_1", "box", (0.035, 0.035, 0.035), (0.38, 0.0, 0.0175))
+    far = an_object("block_1", "box", (0.035, 0.035, 0.035), (0.38, 0.0, 0.0175))
     robot = DeskRobot([far], reach=0.45)
     result = pick(SkillContext(robot, Belief()), "block_1")
     away = 0.38 - float(ARM.world_T_base[0, 3])
@@ -115,20 +115,20 @@ def test_the_workspace_is_one_sentence_with_the_desk_and_the_reach() -> None:
 
 
 def test_a_push_that_something_stands_in_the_way_of_says_how_far_it_could_go() -> None:
-    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
-    ahead = thing("cup_1", "box", (0.04, 0.04, 0.04), (0.10, 0.0, 0.02))
+    block = an_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    ahead = an_object("cup_1", "box", (0.04, 0.04, 0.04), (0.10, 0.0, 0.02))
     robot = DeskRobot([block, ahead])
     refused = push(SkillContext(robot, Belief()), "block_1", 0.0, 0.08)
     found = re.search(r"cup_1 is in the way of block_1: it can go (\d+) mm that way, (\d+) mm are missing", refused.message)
     assert refused.code == "no_free_space" and found, refused.message
     assert (int(found[1]), int(found[2])) == (53, 27), "100 mm between the middles, 15 and 20 of them theirs, 12 kept clear"
-    other_way = push(SkillContext(DeskRobot([block, thing("cup_1", "box", (0.04, 0.04, 0.04), (0.0, 0.045, 0.02))]), Belief()), "block_1", -np.pi / 2, 0.05)
+    other_way = push(SkillContext(DeskRobot([block, an_object("cup_1", "box", (0.04, 0.04, 0.04), (0.0, 0.045, 0.02))]), Belief()), "block_1", -np.pi / 2, 0.05)
     assert "cup_1 stands where the fingers would come down behind block_1" in other_way.message
 
 
 def test_an_area_to_wipe_that_is_taken_names_all_that_stands_there_and_the_nearest_that_is_free() -> None:
-    cup = thing("cup_1", "box", (0.04, 0.04, 0.04), (0.05, 0.0, 0.02))
-    across = thing("ruler_1", "box", (0.30, 0.03, 0.005), (0.0, -0.05, 0.0025))  # no corner and not the middle of it is in the area
+    cup = an_object("cup_1", "box", (0.04, 0.04, 0.04), (0.05, 0.0, 0.02))
+    across = an_object("ruler_1", "box", (0.30, 0.03, 0.005), (0.0, -0.05, 0.0025))  # no corner and not the middle of it is in the area
     robot = DeskRobot([cup, across])
     refused = wipe(SkillContext(robot, Belief()), 0.09, -0.01, 0.10, 0.10)
     said = dict(re.findall(r"(\w+) is (\d+) mm too near", refused.message))
@@ -140,7 +140,7 @@ def test_an_area_to_wipe_that_is_taken_names_all_that_stands_there_and_the_neare
 
 def test_an_area_to_wipe_is_not_taken_by_what_stands_askew_beside_it() -> None:
     pose = rotation_about([0, 0, 1], np.pi / 4)
-    askew = thing("box_1", "box", (0.10, 0.10, 0.04), (0.125, 0.125, 0.02))
+    askew = an_object("box_1", "box", (0.10, 0.10, 0.04), (0.125, 0.125, 0.02))
     askew.pose[:3, :3] = pose
     assert wipe(SkillContext(DeskRobot([askew]), Belief()), 0.0, 0.0, 0.10, 0.10).ok
 
@@ -155,12 +155,12 @@ def balance(left: tuple[float, float] = (0.0, 0.09), right: tuple[float, float] 
 
 
 def plate(name: str, y: float, side: float = 0.07) -> SceneObject:
-    return thing(name, "box", (side, side, 0.06), (0.0, y, 0.03))
+    return an_object(name, "box", (side, side, 0.06), (0.0, y, 0.03))
 
 
 def test_a_pan_that_is_taken_names_what_lies_there_and_the_pan_that_has_room() -> None:
-    weight = thing("block_2", "box", (0.045, 0.045, 0.045), (0.0, 0.09, 0.0825), support="pan_1")
-    robot = DeskRobot([plate("pan_1", 0.09), plate("pan_2", -0.09), weight, thing("block_1", "box", (0.034, 0.034, 0.034), (-0.12, 0.0, 0.017))])
+    weight = an_object("block_2", "box", (0.045, 0.045, 0.045), (0.0, 0.09, 0.0825), support="pan_1")
+    robot = DeskRobot([plate("pan_1", 0.09), plate("pan_2", -0.09), weight, an_object("block_1", "box", (0.034, 0.034, 0.034), (-0.12, 0.0, 0.017))])
     ctx = holding(robot)
     held, scene = ready(ctx, "place it")
     with pytest.raises(DeskhandError, match=r"block_2 is \d+ mm too near") as raised:

@@ -12,7 +12,7 @@ from deskhand.skills.place import place_in
 from deskhand.skills.room import room_in
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.types import Scene, Table
 
 BIN = next(item for item in one_of_each() if item.id == "bin_1")
@@ -23,7 +23,7 @@ def desk(*items):
 
 
 def block(edge, x, y, z=0.0):
-    return thing(
+    return an_object(
         f"block_{int(1000 * (x + y + z))}", "box", (edge, edge, edge), (BIN.position[0] + x, BIN.position[1] + y, BIN.bottom + BIN.wall + edge / 2 + z)
     )
 
@@ -44,10 +44,10 @@ def test_what_lies_high_leaves_no_room_below_it_and_nothing_counts_above_the_rim
     assert heap.volume > 0.3 * room_in(desk(), BIN).volume and heap.highest == 0.0
 
 
-def test_points_that_belong_to_nothing_known_count_and_things_beside_the_container_do_not():
+def test_points_that_belong_to_nothing_known_count_and_objects_beside_the_container_do_not():
     inside = BIN.position + np.random.default_rng(3).uniform(-0.02, 0.02, (400, 3)) * [1, 1, 0.1]
     assert room_in(replace(desk(), cloud=inside.astype(np.float32)), BIN).share == pytest.approx(0.965, abs=0.015)
-    beside = thing("block_9", "box", (0.03, 0.03, 0.03), (BIN.position[0] + BIN.size[0] / 2 + 0.02, BIN.position[1], 0.015))
+    beside = an_object("block_9", "box", (0.03, 0.03, 0.03), (BIN.position[0] + BIN.size[0] / 2 + 0.02, BIN.position[1], 0.015))
     assert room_in(desk(beside), BIN).volume == room_in(desk(), BIN).volume
 
 
@@ -57,7 +57,7 @@ def test_a_place_tells_the_room_that_is_left_and_a_full_container_is_refused():
     before = room_in(belief.scene, belief.scene.get("bin_1"))
     edge = (BIN.size[:2] - 2 * BIN.wall) / 4
     spots = [np.array([*((np.array(spot) - 1.5) * edge), BIN.wall / 2]) for spot in np.ndindex(4, 4)]
-    full = [thing("filler", "box", (*edge, BIN.size[2] - BIN.wall), BIN.pose[:3, :3] @ spot + BIN.position, 0.05, color="grey") for spot in spots]
+    full = [an_object("filler", "box", (*edge, BIN.size[2] - BIN.wall), BIN.pose[:3, :3] @ spot + BIN.position, 0.05, color="grey") for spot in spots]
     scene = belief.scene
     belief.scene = replace(scene, objects=(*scene.objects, *full))
     refused = place_in(SkillContext(robot, belief), "bin_1")

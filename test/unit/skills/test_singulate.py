@@ -1,4 +1,4 @@
-"""Things side by side: pushed out by the real skill on the simulated desk, and then grasped."""
+"""Objects side by side: pushed out by the real skill on the simulated desk, and then grasped."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def test_what_lies_along_the_wall_of_a_container_is_pushed_out_beyond_it_and_pic
     ],
 )
 def test_pens_whose_ends_a_small_arm_does_not_reach_are_turned_until_one_can_be_picked(one: tuple, other: tuple) -> None:
-    things = []
+    objects = []
     for name, (kind, x, y, yaw, length, width) in (("one", one), ("other", other)):
         pose = {"x": x, "y": y, "yaw": yaw}
-        things.append({"kind": kind, "name": name, "color": "orange" if name == "one" else "blue", "size": [width, width, length], "pose": pose})
-    with desk(world_from_dict({"arm": "jetarm", "objects": things})) as (simulation, ctx):
+        objects.append({"kind": kind, "name": name, "color": "orange" if name == "one" else "blue", "size": [width, width, length], "pose": pose})
+    with desk(world_from_dict({"arm": "jetarm", "objects": objects})) as (simulation, ctx):
         colours = {"one": "orange", "other": "blue"}
         codes = {pick(ctx, of_colour(ctx, colour), attempts=1).code for colour in colours.values()}
         assert codes == {"no_grasp"}, "else there is nothing to do"
@@ -119,7 +119,7 @@ def test_pens_whose_ends_a_small_arm_does_not_reach_are_turned_until_one_can_be_
         assert turned and all(said == pytest.approx(true, abs=np.deg2rad(4.0)) for said, true in turned)
 
 
-def test_the_way_along_a_thing_is_that_of_its_longest_side() -> None:
+def test_the_way_along_an_object_is_that_of_its_longest_side() -> None:
     pose = make_transform(rotation_about((0, 0, 1), 0.3), (0.1, 0.0, 0.009))
     marker = SceneObject("marker_1", "marker", "red", "box", np.array([0.018, 0.13, 0.017]), pose, np.zeros((0, 3), np.float32), 1.0)
     np.testing.assert_allclose(_lengthwise(marker)[0], [-np.sin(0.3), np.cos(0.3), 0.0], atol=1e-9)

@@ -1,4 +1,4 @@
-"""How wide a thing is between the fingers tells what it cannot be, whatever the looks say."""
+"""How wide an object is between the fingers tells what it cannot be, whatever the looks say."""
 
 from dataclasses import replace
 
@@ -50,11 +50,11 @@ PEN_LIKE_A_MARKER = seen("marker_1", "marker", "cylinder", (0.131, 0.0128, 0.012
         ("gadget", 0.3, True),  # of which nothing is known
     ],
 )
-def test_a_width_says_which_kinds_a_thing_may_be(kind, width, may):
+def test_a_width_says_which_kinds_an_object_may_be(kind, width, may):
     assert load_classifier().may_be(kind, width) is may
 
 
-def test_a_thing_that_is_too_thin_for_what_it_was_taken_for_is_something_else(belief):
+def test_a_object_that_is_too_thin_for_what_it_was_taken_for_is_something_else(belief):
     belief.see(scene(PEN_LIKE_A_MARKER))
     held = take(belief, PEN_LIKE_A_MARKER, 0.0096)
     assert (held.label, held.label_source) == ("pen", TOUCH)
@@ -79,7 +79,7 @@ def test_what_was_seen_as_two_and_lifted_as_one_is_what_it_is_as_a_whole(belief)
     belief.released()
     belief.see(scene(replace(half, size=np.array([0.055, 0.040, 0.024]))))  # walls hide an end of it
     assert belief.scene is not None and belief.scene.get("box_2").label == "sponge"
-    belief.see(scene(replace(half, size=np.array([0.055, 0.055, 0.055]), label="block")))  # the id has gone to another thing
+    belief.see(scene(replace(half, size=np.array([0.055, 0.055, 0.055]), label="block")))  # the id has gone to another object
     assert belief.scene.get("box_2").label == "block"
 
 
@@ -91,7 +91,7 @@ def test_a_width_that_fits_says_nothing(belief):
 @pytest.mark.parametrize(
     ("item", "width"),
     [
-        (seen("pen_1", "pen", "cylinder", (0.131, 0.0093, 0.0093)), 0.040),  # the id has gone to another thing
+        (seen("pen_1", "pen", "cylinder", (0.131, 0.0093, 0.0093)), 0.040),  # the id has gone to another object
         (seen("box_1", "box", "box", (0.0466, 0.0286, 0.0219)), 0.009),  # nothing that looks like this is so thin
         (seen("cup_1", "cup", "cylinder", (0.042, 0.042, 0.05)), 0.003),
     ],

@@ -20,20 +20,20 @@ WAYS = {"touching": {"touching": 1.0}, "stacked": {"stacked": 0.4}, "filled": {"
 
 @pytest.mark.parametrize("arm", ["wx250s", "jetarm"])
 @pytest.mark.parametrize("way", WAYS)
-def test_things_stay_where_they_were_put(arm, way):
+def test_objects_stay_where_they_were_put(arm, way):
     for seed in (3, 4):
         world = cluttered_desk(arm, seed, 8, **WAYS[way])
         truth = Simulation(world).truth()
-        things = [item for item in world.objects if item.kind not in CONTAINER_KINDS]
-        inside = [item.name for item in things for box in world.objects if is_inside(truth.get(item.name), truth.get(box.name), box.wall)]
-        upper = [item for item in things if item.name not in inside and item.pose[2, 3] - np.abs(item.pose[2, :3]) @ np.asarray(item.size) / 2 > 0.008]
-        assert len(things) == 8
+        objects = [item for item in world.objects if item.kind not in CONTAINER_KINDS]
+        inside = [item.name for item in objects for box in world.objects if is_inside(truth.get(item.name), truth.get(box.name), box.wall)]
+        upper = [item for item in objects if item.name not in inside and item.pose[2, 3] - np.abs(item.pose[2, :3]) @ np.asarray(item.size) / 2 > 0.008]
+        assert len(objects) == 8
         assert len(inside) == (4 if way == "filled" else 0)
-        assert way != "stacked" or len(upper) + sum(abs(item.pose[2, 2]) > 0.1 and item.kind in ("pen", "marker") for item in things) == 3
-        for item in things:
+        assert way != "stacked" or len(upper) + sum(abs(item.pose[2, 2]) > 0.1 and item.kind in ("pen", "marker") for item in objects) == 3
+        for item in objects:
             moved = np.linalg.norm(truth.get(item.name).pose[:3, 3] - item.pose[:3, 3])
             assert moved < (0.03 if item.name in inside else 0.004), (item.name, moved)
-        radius = [np.hypot(*(item.pose[:2, 3] - load_arm(arm).world_T_base[:2, 3])) for item in things if item.name not in inside]
+        radius = [np.hypot(*(item.pose[:2, 3] - load_arm(arm).world_T_base[:2, 3])) for item in objects if item.name not in inside]
         assert max(radius) < load_arm(arm).work_radius[1] + 0.08
 
 

@@ -16,7 +16,7 @@ SEEDS = range(80)
 TASK = DeskCleaning()
 
 
-def things(seed):
+def objects(seed):
     return [item for item in TASK.world(seed).objects if item.kind not in CONTAINER_KINDS]
 
 
@@ -27,12 +27,12 @@ def bins(seed):
 def test_counts_and_kinds_are_as_promised():
     kinds, counts = Counter(), Counter()
     for seed in SEEDS:
-        kinds.update(item.kind for item in things(seed))
-        counts[len(things(seed)), len(bins(seed))] += 1
-        assert len({item.kind for item in things(seed)}) >= min(6, len(things(seed)))
+        kinds.update(item.kind for item in objects(seed))
+        counts[len(objects(seed)), len(bins(seed))] += 1
+        assert len({item.kind for item in objects(seed)}) >= min(6, len(objects(seed)))
     assert set(kinds) == {"block", "ball", "cup", "can", "pen", "marker", "box", "eraser", "sponge"}
     assert {n for n, _ in counts} == {4, 5, 6, 7, 8} and {n for _, n in counts} == {2, 3}
-    assert len(things(0)) >= 6, "the demo's scene shows at least six kinds"
+    assert len(objects(0)) >= 6, "the demo's scene shows at least six kinds"
 
 
 def test_nothing_overlaps_and_the_hand_fits_between():
@@ -57,7 +57,7 @@ def test_everything_is_within_reach_and_within_the_picture():
 
 def test_the_gripper_can_hold_one_side_of_everything():
     for seed in SEEDS:
-        for item in things(seed):
+        for item in objects(seed):
             extents = np.asarray(item.size)
             horizontal = [extents[axis] for axis in range(3) if axis != int(np.argmax(np.abs(item.pose[2, :3])))]
             assert 0.005 < min(horizontal) <= 0.043, (seed, item.name)
@@ -74,7 +74,7 @@ def test_everything_stands_on_the_table():
 def test_every_object_belongs_in_exactly_one_container_and_every_container_gets_something():
     for seed in SEEDS:
         setting = TASK.setting(seed)
-        assert sorted(setting.goal) == sorted(item.name for item in things(seed))
+        assert sorted(setting.goal) == sorted(item.name for item in objects(seed))
         assert set(setting.goal.values()) == {item.name for item in bins(seed)}
         assert sorted(name for rule in setting.rules for name in rule.objects) == sorted(setting.goal)
 
@@ -84,8 +84,8 @@ def test_a_container_has_room_for_what_belongs_in_it():
         setting = TASK.setting(seed)
         for item in bins(seed):
             inner = np.asarray(item.size[:2]) - 2 * item.wall
-            inside = [thing for thing in things(seed) if setting.goal[thing.name] == item.name]
-            assert all(max(thing.size) < inner.min() for thing in inside), seed
+            inside = [obj for obj in objects(seed) if setting.goal[obj.name] == item.name]
+            assert all(max(obj.size) < inner.min() for obj in inside), seed
 
 
 def test_the_rule_can_be_read_from_the_instruction():
@@ -98,9 +98,9 @@ def test_the_rule_can_be_read_from_the_instruction():
         assert "{" not in said and said[0].isupper() and said[-1] in ".?!"
 
 
-def test_boxes_on_the_desk_and_the_box_to_put_things_in_are_told_apart():
+def test_boxes_on_the_desk_and_the_box_to_put_objects_in_are_told_apart():
     for seed in SEEDS:
-        if any(item.kind == "box_open" for item in bins(seed)) and any(item.kind == "box" for item in things(seed)):
+        if any(item.kind == "box_open" for item in bins(seed)) and any(item.kind == "box" for item in objects(seed)):
             assert "open box" in TASK.instruction(seed)
 
 
@@ -124,7 +124,7 @@ def test_the_same_seed_gives_the_same_and_another_seed_another_scene():
 def test_outline_touches_the_table():
     from deskhand.sim.spec import TruthObject
 
-    for item in things(1):
+    for item in objects(1):
         assert outline(TruthObject(item.name, item.kind, item.size, item.pose))[:, 2].min() == pytest.approx(0.0, abs=1e-6)
 
 

@@ -40,7 +40,7 @@ def change(truth, name, **changes):
     return replace(truth, objects=tuple(replace(item, **changes) if item.name == name else item for item in truth.objects))
 
 
-def first_thing(seed=SEED):
+def first_object(seed=SEED):
     return next(iter(TASK.setting(seed).goal))
 
 
@@ -53,7 +53,7 @@ def test_all_in_place_is_success_and_nothing_done_is_none(seed):
 
 
 def test_one_object_elsewhere_costs_its_share():
-    name, count = first_thing(), len(TASK.setting(SEED).goal)
+    name, count = first_object(), len(TASK.setting(SEED).goal)
     truth = change(solved(), name, pose=start().get(name).pose)
     score = TASK.score(SEED, start(), truth)
     assert not score.success and score.score == pytest.approx((count - 1) / count)
@@ -62,7 +62,7 @@ def test_one_object_elsewhere_costs_its_share():
 
 
 def test_the_wrong_container_is_named():
-    name = first_thing()
+    name = first_object()
     goal = TASK.setting(SEED).goal
     wrong = next(item.name for item in TASK.world(SEED).objects if item.kind in CONTAINER_KINDS and item.name != goal[name])
     end = solved()
@@ -72,8 +72,8 @@ def test_the_wrong_container_is_named():
     assert row.found == wrong and goal[name] in row.reason
 
 
-def test_dropped_held_and_moving_things_are_not_in_place():
-    name = first_thing()
+def test_dropped_held_and_moving_objects_are_not_in_place():
+    name = first_object()
     floor = pose_at(0.5, 0.7, -0.7)
     dropped = TASK.score(SEED, start(), change(solved(), name, pose=floor))
     assert not dropped.success and f"{name} was dropped" in dropped.problems

@@ -74,7 +74,7 @@ def test_a_target_is_followed_and_lost(ctx):
     assert (mask & right).sum() / (mask | right).sum() > 0.9 and [item["lost"] for item in found] == [False] * 4 + [True]
 
 
-def test_boxes_keep_their_ids_through_clouds_and_a_new_thing_gets_a_new_one(ctx):
+def test_boxes_keep_their_ids_through_clouds_and_a_new_object_gets_a_new_one(ctx):
     random = np.random.default_rng(3)
 
     def cube(x, y):

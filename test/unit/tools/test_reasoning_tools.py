@@ -11,7 +11,7 @@ from deskhand.etp.card import UNITS
 from deskhand.planning.search import plan
 from deskhand.planning.symbolic import State, SymbolicGoal
 from deskhand.testing.desk_robot import DeskRobot
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.advice import POLICIES
 
@@ -19,19 +19,19 @@ CUBE = (0.035, 0.035, 0.035)
 REGISTRY = load_tools(others=False)[0]
 
 
-def things():
+def objects():
     return [
-        thing("block_1", "box", CUBE, (0.0, 0.0, 0.0175)),
-        thing("block_2", "box", CUBE, (0.0, 0.0, 0.0525), color="blue", support="block_1"),
-        thing("block_3", "box", CUBE, (0.08, -0.12, 0.0175), color="red"),
-        thing("ball_1", "sphere", (0.038,) * 3, (0.12, 0.1, 0.019), label="ball", color="orange"),
-        thing("bin_1", "box", (0.165, 0.17, 0.07), (0.0, 0.29, 0.035), 0.05, "bin", color="gray", is_container=True, wall=0.004),
+        an_object("block_1", "box", CUBE, (0.0, 0.0, 0.0175)),
+        an_object("block_2", "box", CUBE, (0.0, 0.0, 0.0525), color="blue", support="block_1"),
+        an_object("block_3", "box", CUBE, (0.08, -0.12, 0.0175), color="red"),
+        an_object("ball_1", "sphere", (0.038,) * 3, (0.12, 0.1, 0.019), label="ball", color="orange"),
+        an_object("bin_1", "box", (0.165, 0.17, 0.07), (0.0, 0.29, 0.035), 0.05, "bin", color="gray", is_container=True, wall=0.004),
     ]
 
 
 @pytest.fixture
 def robot():
-    return DeskRobot(things())
+    return DeskRobot(objects())
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def session(robot):
 @pytest.fixture(scope="module")
 def thinking():
     """A session for tests that move nothing."""
-    with make_session(DeskRobot(things()), registry=REGISTRY) as session:
+    with make_session(DeskRobot(objects()), registry=REGISTRY) as session:
         assert session.invoke("detect_objects", {}).ok
         yield session
 
@@ -100,7 +100,7 @@ def test_what_lies_on_top_goes_first_and_aside(session):
     assert ok(session, "check_goal", conditions=[IN_BIN])["satisfied"]
 
 
-def test_goals_that_cannot_be_and_things_that_are_not_there_are_said(thinking):
+def test_goals_that_cannot_be_and_objects_that_are_not_there_are_said(thinking):
     on_ball = thinking.invoke("plan_task", {"goals": [{"object_id": "block_3", "relation": "on", "target_id": "ball_1"}]})
     assert on_ball.code == "impossible"
     kept = thinking.invoke("plan_task", {"goals": [IN_BIN], "keep": ["block_2"]})
@@ -162,7 +162,7 @@ def test_an_act_is_verified_by_what_is_measured(session, robot):
     robot.opened = 0.035
     ok(session, "place_in", container_id="bin_1")
     assert ok(session, "verify_action", act="place_in", object_id="block_2", target_id="bin_1")["done"]
-    robot.things["block_2"] = thing("block_2", "box", CUBE, (0.1, 0.0, 0.0175), color="blue")
+    robot.objects["block_2"] = an_object("block_2", "box", CUBE, (0.1, 0.0, 0.0175), color="blue")
     wrong = ok(session, "verify_action", act="place_in", object_id="block_2", target_id="bin_1")
     assert not wrong["done"] and "on table" in wrong["findings"][0]["measured"]
     assert ok(session, "verify_action", act="place_at", object_id="block_2", position=[0.1, 0.0])["done"]
@@ -244,14 +244,14 @@ def test_advice_ends_when_the_tries_are_used_up_or_the_robot_is_stopped(session,
     assert [item["tool"] for item in ok(session, "advise_recovery", code="no_grasp")["actions"]] == [""]
 
 
-def test_a_thing_that_came_back_under_another_id_is_found(session, robot):
-    item = robot.things.pop("block_3")
-    robot.things["block_8"] = thing("block_8", "box", tuple(item.size), (0.1, -0.1, 0.0175), color="red")
+def test_a_object_that_came_back_under_another_id_is_found(session, robot):
+    item = robot.objects.pop("block_3")
+    robot.objects["block_8"] = an_object("block_8", "box", tuple(item.size), (0.1, -0.1, 0.0175), color="red")
     found = ok(session, "find_again", object_id="block_3")
     assert found["found"] and found["object_id"] == "block_8" and found["renamed"]
-    robot.things["block_9"] = thing("block_9", "box", CUBE, (0.1, -0.2, 0.0175), color="red")
-    robot.things["block_10"] = thing("block_10", "box", CUBE, (0.06, -0.06, 0.0175), color="red")
-    del robot.things["block_8"]
+    robot.objects["block_9"] = an_object("block_9", "box", CUBE, (0.1, -0.2, 0.0175), color="red")
+    robot.objects["block_10"] = an_object("block_10", "box", CUBE, (0.06, -0.06, 0.0175), color="red")
+    del robot.objects["block_8"]
     unsure = ok(session, "find_again", object_id="block_8")
     assert not unsure["found"] and len(unsure["candidates"]) == 2
     assert session.invoke("find_again", {"object_id": "block_77"}).code == "unknown_object"
@@ -259,15 +259,15 @@ def test_a_thing_that_came_back_under_another_id_is_found(session, robot):
 
 def test_the_last_pick_and_the_last_place_are_taken_back(session, robot):
     assert session.invoke("undo_last_act", {}).code == "impossible"
-    before = robot.things["block_3"].position.copy()
+    before = robot.objects["block_3"].position.copy()
     ok(session, "pick", object_id="block_3")
     assert ok(session, "undo_last_act")["undone"] == "pick"
-    assert robot.things["block_3"].position[:2] == pytest.approx(before[:2], abs=0.01)
-    before = robot.things["block_3"].position.copy()
+    assert robot.objects["block_3"].position[:2] == pytest.approx(before[:2], abs=0.01)
+    before = robot.objects["block_3"].position.copy()
     ok(session, "pick", object_id="block_3")
     ok(session, "place_at", x=0.05, y=0.12)
     undone = ok(session, "undo_last_act")
-    assert undone["undone"] == "place" and robot.things["block_3"].position[:2] == pytest.approx(before[:2], abs=0.01)
+    assert undone["undone"] == "place" and robot.objects["block_3"].position[:2] == pytest.approx(before[:2], abs=0.01)
 
 
 # ---------------------------------------------------------------- what the cards say

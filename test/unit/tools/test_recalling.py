@@ -8,7 +8,7 @@ from deskhand.language.parser import parse as understand
 from deskhand.offline.model import OfflineModel
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.tools.base import make_session
 from deskhand.types import moved
 from deskhand.world.history.recorder import Memory
@@ -34,24 +34,24 @@ def ok(session, name, **arguments):
 
 
 def push(robot, name, x, y):
-    """Somebody's hand moves a thing."""
-    robot.things[name] = moved(robot.things[name], make_transform(None, (x, y, 0)) @ robot.things[name].pose)
+    """Somebody's hand moves an object."""
+    robot.objects[name] = moved(robot.objects[name], make_transform(None, (x, y, 0)) @ robot.objects[name].pose)
 
 
 def test_nothing_is_known_before_the_first_look(session):
-    assert not ok(session, "where_is", thing="red block")["known"]
+    assert not ok(session, "where_is", words="red block")["known"]
     assert ok(session, "scene_changes")["events"] == []
     assert ok(session, "recall_objects", label="block")["objects"] == []
 
 
-def test_a_thing_that_was_put_away_out_of_sight_is_still_known_to_be_in_the_bin(session, robot):
+def test_an_object_that_was_put_away_out_of_sight_is_still_known_to_be_in_the_bin(session, robot):
     ok(session, "detect_objects")
     ok(session, "pick", object_id="block_1")
-    assert ok(session, "where_is", thing="red block")["objects"][0]["status"] == "held"
+    assert ok(session, "where_is", words="red block")["objects"][0]["status"] == "held"
     robot.hidden = {"block_1"}
     ok(session, "place_in", container_id="bin_1")
     ok(session, "detect_objects")
-    answer = ok(session, "where_is", thing="red block")
+    answer = ok(session, "where_is", words="red block")
     (there,) = answer["objects"]
     assert (there["id"], there["status"], there["relation"], there["support"]) == ("block_1", "occluded", "in", "bin_1") and "hidden" in answer["text"]
     assert [item["id"] for item in ok(session, "recall_objects", relation="in", target="bin_1")["objects"]] == ["block_1"]
@@ -69,16 +69,16 @@ def test_what_a_hand_moved_between_two_looks_is_told(session, robot):
     assert before["position"][:2] == pytest.approx([-0.08, 0.1]) and before["until"] is not None
 
 
-def test_a_thing_that_somebody_took_has_vanished_and_one_that_is_covered_has_not(session, robot):
+def test_an_object_that_somebody_took_has_vanished_and_one_that_is_covered_has_not(session, robot):
     ok(session, "detect_objects")
-    taken = robot.things.pop("pen_1")
+    taken = robot.objects.pop("pen_1")
     ok(session, "detect_objects")
-    (pen,) = ok(session, "where_is", thing="pen_1")["objects"]
+    (pen,) = ok(session, "where_is", words="pen_1")["objects"]
     assert pen["status"] == "vanished" and pen["position"][:2] == pytest.approx(taken.position[:2])
     robot.hidden = {"block_1"}  # perception does not see it
-    robot.things["box_9"] = thing("box_9", "box", (0.06, 0.06, 0.06), (0.05, 0.0, 0.08), label="box")  # in the camera's way
+    robot.objects["box_9"] = an_object("box_9", "box", (0.06, 0.06, 0.06), (0.05, 0.0, 0.08), label="box")  # in the camera's way
     ok(session, "detect_objects")
-    (block,) = ok(session, "where_is", thing="block_1")["objects"]
+    (block,) = ok(session, "where_is", words="block_1")["objects"]
     assert block["status"] == "occluded" and block["confidence"] < 0.9
 
 
@@ -108,8 +108,8 @@ def test_a_new_session_on_the_same_file_remembers(robot, tmp_path):
         ok(session, "place_in", container_id="bin_1")
     robot.sleep(5.0)
     with Memory(file, robot.now) as memory, make_session(robot, memory=memory) as session:
-        (sponge,) = ok(session, "where_is", thing="yellow sponge")["objects"]
-        assert sponge["position"][:2] == pytest.approx(robot.things["sponge_1"].position[:2], abs=0.001) and sponge["earlier_session"]
+        (sponge,) = ok(session, "where_is", words="yellow sponge")["objects"]
+        assert sponge["position"][:2] == pytest.approx(robot.objects["sponge_1"].position[:2], abs=0.001) and sponge["earlier_session"]
         assert "earlier session" in ok(session, "ask_memory", question="where was the sponge before you picked up the sponge")["answer"]
 
 

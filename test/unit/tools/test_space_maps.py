@@ -13,7 +13,7 @@ def wall(count: int = 4000) -> np.ndarray:
     return np.column_stack([random.uniform(-0.1, 0.1, (count, 2)), np.full(count, 0.004)])
 
 
-def test_keys_and_cells_are_the_same_thing():
+def test_keys_and_cells_are_the_same_object():
     cells = np.random.default_rng(1).integers(0, 4096, (500, 3))
     assert (_separated(_interleaved(cells)) == cells).all()
 

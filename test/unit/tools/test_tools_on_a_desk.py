@@ -8,7 +8,7 @@ from deskhand.arms.config import load_arm
 from deskhand.geometry import make_transform
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import one_of_each
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.tools.base import make_session
 from deskhand.tools.poses import hand_poses
 
@@ -34,7 +34,7 @@ def ok(session, name, **arguments):
 
 def test_a_look_gives_what_other_tools_take(session, robot):
     look = ok(session, "detect_objects")
-    assert {item["id"] for item in look["objects"]} == set(robot.things) and look["note"] == ""
+    assert {item["id"] for item in look["objects"]} == set(robot.objects) and look["note"] == ""
     block = next(item for item in look["objects"] if item["id"] == "block_1")
     assert block["size"] == pytest.approx([0.035] * 3) and block["yaw"] == pytest.approx(0.4) and (block["support"], block["relation"]) == ("table", "on")
     assert robot.obstacles >= {"block_1", "bin_1"}  # the planner knows
@@ -85,7 +85,7 @@ def test_a_desk_is_cleaned_step_by_step_and_the_goal_check_follows(session, robo
     assert session.invoke("place_in", {"container_id": "bin_1"}).details["precondition"] == "holding"
 
 
-def test_a_thing_that_was_put_into_a_container_and_is_hidden_counts_with_its_evidence(session, robot):
+def test_a_object_that_was_put_into_a_container_and_is_hidden_counts_with_its_evidence(session, robot):
     ok(session, "detect_objects")
     for name in ("sponge_1", "block_1"):
         ok(session, "pick", object_id=name)
@@ -95,7 +95,7 @@ def test_a_thing_that_was_put_into_a_container_and_is_hidden_counts_with_its_evi
     assert answer["satisfied"] and "inside, hidden" in answer["met"][0]["reason"] and "sponge_1" in answer["met"][0]["reason"]
 
 
-def test_a_thing_that_vanished_from_an_empty_container_does_not_count(session, robot):
+def test_a_object_that_vanished_from_an_empty_container_does_not_count(session, robot):
     ok(session, "detect_objects")
     ok(session, "pick", object_id="can_1")
     ok(session, "place_in", container_id="bin_1")
@@ -104,7 +104,7 @@ def test_a_thing_that_vanished_from_an_empty_container_does_not_count(session, r
     assert not answer["satisfied"] and "looks empty" in answer["unmet"][0]["reason"]
 
 
-def test_a_thing_that_is_not_seen_and_was_not_placed_never_counts(session, robot):
+def test_a_object_that_is_not_seen_and_was_not_placed_never_counts(session, robot):
     ok(session, "detect_objects")
     robot.hidden = {"block_1", "bin_1"}
     reasons = [
@@ -139,9 +139,9 @@ def test_containers_cannot_be_picked(session):
 
 
 def test_reach_is_told_with_a_reason(session, robot):
-    robot.things["far_1"] = thing("far_1", "box", (0.03, 0.03, 0.03), (0.42, 0.4, 0.015))
+    robot.objects["far_1"] = an_object("far_1", "box", (0.03, 0.03, 0.03), (0.42, 0.4, 0.015))
     far_away = make_transform(translation=(0.5, 0.3, 0.0))
-    robot.things["bin_2"] = replace(robot.things["bin_1"], id="bin_2", pose=far_away @ robot.things["bin_1"].pose)
+    robot.objects["bin_2"] = replace(robot.objects["bin_1"], id="bin_2", pose=far_away @ robot.objects["bin_1"].pose)
     ok(session, "detect_objects")
     assert ok(session, "check_reachable", object_id="block_1")["grasps"] > 0
     for name in ("far_1", "bin_2"):

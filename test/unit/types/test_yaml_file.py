@@ -62,7 +62,7 @@ def test_what_yaml_allows_is_read_as_ever(quick: bool) -> None:
         parse_yaml("!!python/object/apply:os.getcwd []", quick=quick)
 
 
-def test_every_yaml_file_of_ours_says_each_thing_once() -> None:
+def test_every_yaml_file_of_ours_says_each_object_once() -> None:
     files = sorted({*(ROOT / "config").rglob("*.yaml"), *(ROOT / "src").rglob("*.yaml"), *(ROOT / "test").rglob("*.yaml"), *(ROOT / ".github").rglob("*.yml")})
     assert len(files) > 30
     for file in files:

@@ -18,7 +18,7 @@ from deskhand.view.origin import is_own
 INJECTION = "<script>alert(1)</script><img src=x onerror='fetch(`/x`)'>"
 
 
-def thing(**changes):
+def an_object(**changes):
     plain = SceneObject("block_1", "block", "red", "box", np.array([0.04, 0.05, 0.06]), make_transform(translation=[0.1, 0.2, 0.03]), np.zeros((0, 3)), 1.0)
     return replace(plain, **changes)
 
@@ -45,7 +45,7 @@ def corners(item):
     ],
 )
 def test_what_is_drawn_of_an_object_fills_its_oriented_box(changes):
-    item = thing(**changes)
+    item = an_object(**changes)
     low, high = corners(item)
     assert np.allclose(high - low, item.size, atol=1e-3) and np.allclose(high + low, 0.0, atol=1e-3)
 
@@ -80,7 +80,7 @@ def test_the_previewed_path_is_that_of_the_tcp():
     assert np.ptp(radii) < 1e-6, "only the waist turns"
 
 
-def test_words_of_models_tools_and_things_are_never_markup():
+def test_words_of_models_tools_and_objects_are_never_markup():
     row = Row(INJECTION, {"object_id": INJECTION, "more": [INJECTION]}, caller=INJECTION, why=INJECTION, state=FAILED, code=INJECTION, message=INJECTION)
     moment = Moment(
         rows=(row, replace(row, state="runs", progress=INJECTION)),
@@ -133,6 +133,6 @@ def test_only_pages_that_the_server_gave_out_may_talk_to_it(origin, host, own):
 def test_points_of_a_turned_object_are_placed_by_its_pose():
     from deskhand.view.desk import _edges
 
-    item = thing(pose=make_transform(rotation_rpy(0.0, 0.0, 0.7), [0.1, 0.2, 0.03]))
+    item = an_object(pose=make_transform(rotation_rpy(0.0, 0.0, 0.7), [0.1, 0.2, 0.03]))
     local = transform_points(np.linalg.inv(item.pose), _edges(item).reshape(-1, 3))
     assert np.allclose(np.abs(local), item.size / 2 + 0.004)

@@ -1,4 +1,4 @@
-"""One meaning of spatial words, whoever asks; how things lie, whatever axis of theirs points up."""
+"""One meaning of spatial words, whoever asks; how objects lie, whatever axis of theirs points up."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from deskhand.world.spatial import beside_holds, relation_holds
 TABLE = Table(pose=np.eye(4), size=np.array([1.0, 1.0]))
 
 
-def thing(name, x, y, size=(0.03, 0.03, 0.03), rotation=None, shape="box", support="table"):
+def an_object(name, x, y, size=(0.03, 0.03, 0.03), rotation=None, shape="box", support="table"):
     pose = make_transform(np.eye(3) if rotation is None else rotation, [x, y, 0.02])
     return SceneObject(name, "block", "red", shape, np.array(size), pose, np.zeros((0, 3), np.float32), 1.0, support=support)
 
@@ -26,7 +26,7 @@ def test_all_who_ask_get_the_same_answer_of_drawn_pairs():
     answers = {relation: [] for relation in (*DIRECTIONS, "near")}
     for _ in range(400):
         a, b = (
-            thing(name, *rng.uniform(-0.2, 0.2, 2), rng.uniform(0.01, 0.12, 3), rotation_about([0, 0, 1], rng.uniform(-3, 3)))
+            an_object(name, *rng.uniform(-0.2, 0.2, 2), rng.uniform(0.01, 0.12, 3), rotation_about([0, 0, 1], rng.uniform(-3, 3)))
             for name in ("block_1", "block_2")
         )
         scene = Scene((a, b), TABLE, 0.0)
@@ -40,7 +40,7 @@ def test_all_who_ask_get_the_same_answer_of_drawn_pairs():
 
 
 def test_thirty_centimetres_to_the_left_is_left_but_not_beside():
-    a, b = thing("block_1", 0.0, 0.3), thing("block_2", 0.0, 0.0)
+    a, b = an_object("block_1", 0.0, 0.3), an_object("block_2", 0.0, 0.0)
     scene = Scene((a, b), TABLE, 0.0)
     assert relation_holds(scene, a, "left_of", b)[0] and beside("left_of", object_data(a), object_data(b))
     holds, why = beside_holds(scene, a, "left_of", b)
@@ -48,7 +48,7 @@ def test_thirty_centimetres_to_the_left_is_left_but_not_beside():
     assert not satisfied(Goal("block_1", "left_of", "block_2"), [object_data(a), object_data(b)])
 
 
-def test_of_two_things_apart_one_direction_holds_and_its_opposite_the_other_way_round():
+def test_of_two_objects_apart_one_direction_holds_and_its_opposite_the_other_way_round():
     rng = np.random.default_rng(4)
     opposite = {"left_of": "right_of", "right_of": "left_of", "behind": "in_front_of", "in_front_of": "behind"}
     for _ in range(200):
@@ -76,7 +76,7 @@ def test_between():
 @pytest.mark.parametrize("roll", [-2.0, 0.0, 0.7])
 def test_a_lying_cylinder_has_the_heading_of_its_long_axis(heading, roll):
     lying = rotation_about([0, 0, 1], heading) @ rotation_about([0, 1, 0], np.pi / 2) @ rotation_about([0, 0, 1], roll)
-    pen = thing("pen_1", 0.1, 0.0, (0.012, 0.012, 0.14), lying, "cylinder")
+    pen = an_object("pen_1", 0.1, 0.0, (0.012, 0.012, 0.14), lying, "cylinder")
     lies = level(pen.pose, pen.size)
     assert lies.oblong and abs(turn_between(lies.yaw, heading)) < 1e-9
     assert lies.size == pytest.approx([0.14, 0.012, 0.012])
@@ -104,5 +104,5 @@ def test_what_the_fingers_cannot_close_about_is_beyond_the_reach_of_the_arm():
         (most + 0.05, (0.01, 0.15, 0.01), None, True),
         (most - 0.1, (0.04, 0.04, 0.04), None, False),
     ):
-        item = thing("block_1", x + distance, y, size, rotation)
+        item = an_object("block_1", x + distance, y, size, rotation)
         assert object_data(item, arm).get("beyond_reach", False) is beyond, distance

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from deskhand.testing.desk_scene import desk
-from deskhand.testing.desk_scene import scene_object as thing
+from deskhand.testing.desk_scene import scene_object as an_object
 from deskhand.world.relations import DIRECTIONS
 from deskhand.world.spatial import footprint_gap, inside, relation_holds
 
@@ -10,7 +10,7 @@ CUBE = (0.04, 0.04, 0.04)
 
 
 def cube(name, x, y, z=0.02, yaw=0.0, **more):
-    return thing(name, "box", CUBE, (x, y, z), yaw, **more)
+    return an_object(name, "box", CUBE, (x, y, z), yaw, **more)
 
 
 def holds(a, relation, b, *others):
@@ -23,7 +23,7 @@ def test_directions_are_as_seen_from_the_robot(offset, relation):
     assert [name for name in DIRECTIONS if holds(a, name, b)] == [relation]
 
 
-def test_a_thing_far_to_the_side_is_not_behind():
+def test_a_object_far_to_the_side_is_not_behind():
     assert holds(cube("a", 0.1, 0.1), "behind", cube("b", 0, 0)) and holds(cube("a", 0.1, 0.1), "left_of", cube("b", 0, 0))
     assert not holds(cube("a", 0.04, 0.2), "behind", cube("b", 0, 0))
     assert not holds(cube("a", 0.0, 0.005), "left_of", cube("b", 0, 0))
@@ -40,13 +40,13 @@ def test_the_gap_of_two_boxes_is_at_most_that_of_their_points(seed):
 
 
 def test_near_is_about_the_gap_not_the_centres():
-    long = thing("long", "box", (0.4, 0.03, 0.03), (0.0, 0.0, 0.015))
+    long = an_object("long", "box", (0.4, 0.03, 0.03), (0.0, 0.0, 0.015))
     assert holds(cube("a", 0.18, 0.06), "near", long)
     assert not holds(cube("a", 0.18, 0.15), "near", long)
 
 
 def test_on_and_in_follow_what_carries_what():
-    bin_ = thing("bin", "box", (0.16, 0.16, 0.08), (0, 0.3, 0.04), label="bin", is_container=True, wall=0.004)
+    bin_ = an_object("bin", "box", (0.16, 0.16, 0.08), (0, 0.3, 0.04), label="bin", is_container=True, wall=0.004)
     low = cube("low", 0, 0.3, 0.024, support="bin", relation="in")
     high = cube("high", 0, 0.3, 0.064, support="low", relation="on")
     free = cube("free", 0.1, 0.0)
@@ -59,7 +59,7 @@ def test_on_and_in_follow_what_carries_what():
 
 
 def test_inside_is_judged_by_geometry_when_perception_says_nothing():
-    bin_ = thing("bin", "box", (0.16, 0.16, 0.08), (0, 0.3, 0.04), 0.5, label="bin", is_container=True, wall=0.004)
+    bin_ = an_object("bin", "box", (0.16, 0.16, 0.08), (0, 0.3, 0.04), 0.5, label="bin", is_container=True, wall=0.004)
     assert inside(cube("a", 0.02, 0.28, 0.03), bin_) and holds(cube("a", 0.02, 0.28, 0.03), "in", bin_)
     assert not inside(cube("a", 0.0, 0.3, 0.12), bin_)  # above the rim
     assert not inside(cube("a", 0.0, 0.17, 0.02), bin_)  # beside it

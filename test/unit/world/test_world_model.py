@@ -9,13 +9,12 @@ from deskhand.etp.base import ToolResult
 from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.llm.situation import read
-from deskhand.testing.symbolic_desk import SymbolicDesk
-from deskhand.testing.symbolic_desk import seen_object as thing
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
 from deskhand.world.model import Put, WorldModel
 
-CAN, CUP = thing("can_2", "red", position=(0.1, 0.0)), thing("cup_1", "red", position=(0.1, 0.0))
+CAN, CUP = seen_object("can_2", "red", position=(0.1, 0.0)), seen_object("cup_1", "red", position=(0.1, 0.0))
 CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    ("detect_objects", {}, {"objects": [CUP, thing("bin_1")]}),
+    ("detect_objects", {}, {"objects": [CUP, seen_object("bin_1")]}),
     ("pick", {"object_id": "cup_1"}, {"object_id": "can_2", "label": "can"}),
     ("place_in", {"container_id": "bin_1"}, {"object_id": "can_2", "seen": True, "position": [0.2, 0.2, 0.03]}),
 ]
@@ -57,7 +56,7 @@ def text(result):
 
 
 def test_what_a_look_does_not_show_stays_known_and_is_not_visible():
-    world = world_of([CALLS[0], ("detect_objects", {}, {"objects": [thing("bin_1")]})])
+    world = world_of([CALLS[0], ("detect_objects", {}, {"objects": [seen_object("bin_1")]})])
     assert set(world.objects) == {"cup_1", "bin_1"} and [item["id"] for item in world.visible()] == ["bin_1"]
 
 
@@ -86,14 +85,14 @@ def test_a_safety_rule_is_held_against_what_is_in_the_hand_not_against_what_was_
         ToolCall("place_in", {"container_id": "bin_1"}),
         ToolCall("finish", {"status": "partly", "summary": ""}),
     )
-    desk = OtherIdDesk(thing("cup_1", "red"), thing("bin_1", "black"))
+    desk = OtherIdDesk(seen_object("cup_1", "red"), seen_object("bin_1", "black"))
     outcome = AgentLoop(model, desk, rules=("never put a can into the bin",)).run("put the red cup into the bin")
     assert desk.where().get("can_2") != "bin_1", outcome.summary
     assert any(step.tool == "place_in" and not step.ok for step in outcome.steps)
 
 
 def test_a_new_plan_replaces_the_old_one_unless_it_says_that_it_adds():
-    desk = SymbolicDesk(thing("cup_1", "red"), thing("block_1", "blue"), thing("bin_1", "black"))
+    desk = SymbolicDesk(seen_object("cup_1", "red"), seen_object("block_1", "blue"), seen_object("bin_1", "black"))
     goal = {"relation": "in", "target_id": "bin_1"}
     model = scripted(
         ToolCall("detect_objects", {}),
@@ -108,7 +107,7 @@ def test_a_new_plan_replaces_the_old_one_unless_it_says_that_it_adds():
 
 
 def test_what_follows_a_failure_in_one_reply_is_not_called():
-    desk = SymbolicDesk(thing("cup_1", "red"), thing("block_1", "blue"), thing("bin_1", "black"))
+    desk = SymbolicDesk(seen_object("cup_1", "red"), seen_object("block_1", "blue"), seen_object("bin_1", "black"))
     batch = (ToolCall("pick", {"object_id": "cup_9"}), ToolCall("pick", {"object_id": "block_1"}), ToolCall("place_in", {"container_id": "bin_1"}))
     model = scripted(ToolCall("detect_objects", {}), Reply("", tool_calls=batch), ToolCall("finish", {"status": "partly", "summary": ""}))
     outcome = AgentLoop(model, desk).run("put the cup and the block into the bin")

@@ -1,1 +1,1 @@
-"""Guards of a run: each is a toolset round another and looks at one thing."""
+"""Guards of a run: each is a toolset round another and looks at one object."""

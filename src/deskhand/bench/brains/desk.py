@@ -35,7 +35,7 @@ SIDES = {"left_of": (0, 1), "right_of": (0, -1), "behind": (1, 0), "in_front_of"
 
 
 @dataclass
-class Thing:
+class DeskObject:
     """Ground truth of one object; ``place`` is the centre of its foot [m]."""
 
     id: str
@@ -63,7 +63,7 @@ class LightDesk:
         over: nobody may move the arm any more: the task has ended.
     """
 
-    things: dict[str, Thing]
+    objects: dict[str, DeskObject]
     random: np.random.Generator
     faults: float = 0.0
     unsafe: list[str] = field(default_factory=list)
@@ -115,27 +115,27 @@ class LightDesk:
 
     def detect_objects(self, add: bool = False) -> Scene:
         """What is on the desk, a millimetre off."""
-        objects = tuple(self._seen(thing) for thing in self.things.values() if thing.id != self.holding)
+        objects = tuple(self._seen(item) for item in self.objects.values() if item.id != self.holding)
         return Scene(objects, Table(np.eye(4), (0.8, 1.2)), self.now())
 
-    def _seen(self, thing: Thing) -> SceneObject:
-        x, y = thing.place + self.random.normal(0.0, 0.001, 2)
-        c, s = np.cos(thing.yaw), np.sin(thing.yaw)
+    def _seen(self, item: DeskObject) -> SceneObject:
+        x, y = item.place + self.random.normal(0.0, 0.001, 2)
+        c, s = np.cos(item.yaw), np.sin(item.yaw)
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        pose = make_transform(turned, [x, y, self.foot(thing) + thing.size[2] / 2])
-        wall = 0.004 if thing.is_container else 0.0
+        pose = make_transform(turned, [x, y, self.foot(item) + item.size[2] / 2])
+        wall = 0.004 if item.is_container else 0.0
         points = np.zeros((0, 3), np.float32)
         return SceneObject(
-            thing.id, thing.label, thing.color, thing.shape, np.array(thing.size), pose, points, 0.9,
-            is_container=thing.is_container, wall=wall, support=thing.support, relation=thing.relation,
+            item.id, item.label, item.color, item.shape, np.array(item.size), pose, points, 0.9,
+            is_container=item.is_container, wall=wall, support=item.support, relation=item.relation,
         )  # fmt: skip
 
-    def foot(self, thing: Thing) -> float:
+    def foot(self, item: DeskObject) -> float:
         """Height of what it stands on [m]."""
-        below = self.things.get(thing.support)
+        below = self.objects.get(item.support)
         if below is None:
             return 0.0
-        return 0.004 if thing.relation == "in" else self.foot(below) + below.size[2]
+        return 0.004 if item.relation == "in" else self.foot(below) + below.size[2]
 
     # ------------------------------------------------------------ motion
 
@@ -168,14 +168,14 @@ class LightDesk:
     def _pick(self, ctx: ToolContext, object_id: str) -> dict[str, Any]:
         assert self.belief.scene is not None
         seen = self.belief.scene.get(object_id)
-        thing = self.things[object_id]
-        if thing.is_container:
+        item = self.objects[object_id]
+        if item.is_container:
             raise DeskhandError("no_grasp", f"{object_id} is too wide for the gripper.")
-        if any(other.support == object_id for other in self.things.values()):
+        if any(other.support == object_id for other in self.objects.values()):
             raise DeskhandError("no_grasp", f"something stands on {object_id}.")
-        self._reachable(thing.place)
-        self.holding, thing.support, thing.relation = object_id, "gripper", "held"
-        width = float(min(thing.size))
+        self._reachable(item.place)
+        self.holding, item.support, item.relation = object_id, "gripper", "held"
+        width = float(min(item.size))
         held = self.belief.grasped(seen, Grasp(object_id, seen.pose, width, 0.9, np.zeros((2, 3))), width, seen.pose)
         ctx.placed.pop(object_id, None)
         return {"message": f"holds {object_id}", "object_id": object_id, "label": held.label, "width": width, "lifted": 0.1}
@@ -184,7 +184,7 @@ class LightDesk:
         other = self._there(container_id)
         if not other.is_container:
             raise DeskhandError("invalid_input", f"{container_id} is no container.")
-        if sum(thing.support == container_id for thing in self.things.values()) >= 6:
+        if sum(item.support == container_id for item in self.objects.values()) >= 6:
             raise DeskhandError("no_free_space", f"{container_id} is full.")
         return self._put(ctx, "in", container_id, other.place)
 
@@ -192,26 +192,26 @@ class LightDesk:
         other = self._there(target_id)
         if other.is_container or other.shape == "sphere":
             raise DeskhandError("place_failed", f"nothing stays on {target_id}.")
-        if any(thing.support == target_id for thing in self.things.values()):
+        if any(item.support == target_id for item in self.objects.values()):
             raise DeskhandError("no_free_space", f"something stands on {target_id}.")
         return self._put(ctx, "on", target_id, other.place)
 
     def _place_at(self, ctx: ToolContext, x: float, y: float, yaw: float | None = None, on: list[str] | None = None) -> dict[str, Any]:
         carriers = [self._there(name) for name in on or ()]
         self._reachable((x, y))
-        thing = self.things[self.holding]
+        obj = self.objects[self.holding]
         for carrier in carriers:
             if self.foot(carrier) + carrier.size[2] - self.foot(carriers[0]) - carriers[0].size[2] > LEVEL or carrier.is_container:
                 raise DeskhandError("place_failed", f"nothing stands level on {', '.join(item.id for item in carriers)}.")
-        if any(other.support in (on or ()) and self._overlap((x, y), thing, other) for other in self.things.values()):
+        if any(other.support in (on or ()) and self._overlap((x, y), obj, other) for other in self.objects.values()):
             raise DeskhandError("no_free_space", f"something stands on {', '.join(on or ())} there.")
-        if not carriers and self._taken((x, y), thing):
+        if not carriers and self._taken((x, y), obj):
             raise DeskhandError("no_free_space", f"something is at ({x:.2f}, {y:.2f}).")
-        thing.yaw = thing.yaw if yaw is None else float(yaw)
+        obj.yaw = obj.yaw if yaw is None else float(yaw)
         return self._put(ctx, "on", carriers[0].id if carriers else "table", (x, y))
 
     def _place_beside(self, ctx: ToolContext, target_id: str, side: str = "near", gap: float = 0.02) -> dict[str, Any]:
-        other, held = self._there(target_id), self.things[self.holding]
+        other, held = self._there(target_id), self.objects[self.holding]
         for way in [SIDES[side]] if side in SIDES else list(SIDES.values()):
             off = [(_sides(other)[axis] + _sides(held)[axis]) / 2 + gap for axis in (0, 1)]
             place = (other.place[0] + way[0] * off[0], other.place[1] + way[1] * off[1])
@@ -223,7 +223,7 @@ class LightDesk:
     def _put_aside(self, ctx: ToolContext, keep_clear: list[list[float]] | None = None) -> dict[str, Any]:
         for _ in range(200):
             place = (float(self.random.uniform(-0.15, 0.12)), float(self.random.uniform(-0.2, 0.2)))
-            if not self._taken(place, self.things[self.holding]):
+            if not self._taken(place, self.objects[self.holding]):
                 return self._put(ctx, "on", "table", place)
         raise DeskhandError("no_free_space", "the desk is full.")
 
@@ -232,22 +232,22 @@ class LightDesk:
 
     def _open_gripper(self, ctx: ToolContext) -> dict[str, Any]:
         if self.holding:
-            thing, self.holding = self.things[self.holding], ""
-            thing.support, thing.relation = "table", "on"
+            item, self.holding = self.objects[self.holding], ""
+            item.support, item.relation = "table", "on"
             self.belief.released(dropped=True)
         return {"message": "open", "width": 0.049}
 
     def _close_gripper(self, ctx: ToolContext, **_: Any) -> dict[str, Any]:
         return {"message": "closed", "width": 0.0}
 
-    def _there(self, object_id: str) -> Thing:
+    def _there(self, object_id: str) -> DeskObject:
         """An object that the last look showed. Raises ``unknown_object``."""
         assert self.belief.scene is not None
         self.belief.scene.get(object_id)
         if object_id == self.holding:
             raise DeskhandError("invalid_input", f"{object_id} is in the hand.")
-        self._reachable(self.things[object_id].place)
-        return self.things[object_id]
+        self._reachable(self.objects[object_id].place)
+        return self.objects[object_id]
 
     def _reachable(self, place: tuple[float, float]) -> None:
         distance = float(np.hypot(*(np.asarray(place) - self.arm.world_T_base[:2, 3])))
@@ -256,28 +256,28 @@ class LightDesk:
                 "no_ik_solution", f"({place[0]:.2f}, {place[1]:.2f}) is {distance:.2f} m from the base; {REACH[0]} to {REACH[1]} m can be reached."
             )
 
-    def _taken(self, place: tuple[float, float], thing: Thing) -> bool:
-        others = [other for other in self.things.values() if other.id != thing.id and other.support == "table"]
-        return any(self._overlap(place, thing, other) for other in others)
+    def _taken(self, place: tuple[float, float], item: DeskObject) -> bool:
+        others = [other for other in self.objects.values() if other.id != item.id and other.support == "table"]
+        return any(self._overlap(place, item, other) for other in others)
 
     @staticmethod
-    def _overlap(place: tuple[float, float], thing: Thing, other: Thing) -> bool:
+    def _overlap(place: tuple[float, float], item: DeskObject, other: DeskObject) -> bool:
         """Whether an object at a place would be nearer than the gap to another."""
-        return all(abs(place[axis] - other.place[axis]) < (_sides(thing)[axis] + _sides(other)[axis]) / 2 + GAP for axis in (0, 1))
+        return all(abs(place[axis] - other.place[axis]) < (_sides(item)[axis] + _sides(other)[axis]) / 2 + GAP for axis in (0, 1))
 
     def _put(self, ctx: ToolContext, relation: str, target: str, place: tuple[float, float]) -> dict[str, Any]:
-        thing, self.holding = self.things[self.holding], ""
-        thing.support, thing.relation, thing.place = target, relation, place
+        item, self.holding = self.objects[self.holding], ""
+        item.support, item.relation, item.place = target, relation, place
         self.belief.released()
         self.belief.look(self)  # type: ignore[arg-type]
-        ctx.placed[thing.id] = Placement(relation, target, thing.size[2], self.now(), thing.id, True)
-        return {"message": f"{thing.id} is {relation} {target}", "object_id": thing.id, "seen": True, "seen_as": thing.id, "position": [*place, 0.0]}
+        ctx.placed[item.id] = Placement(relation, target, item.size[2], self.now(), item.id, True)
+        return {"message": f"{item.id} is {relation} {target}", "object_id": item.id, "seen": True, "seen_as": item.id, "position": [*place, 0.0]}
 
 
-def _sides(thing: Thing) -> tuple[float, float]:
+def _sides(item: DeskObject) -> tuple[float, float]:
     """Extents along x and y of the upright rectangle around its outline [m]."""
-    c, s = abs(np.cos(thing.yaw)), abs(np.sin(thing.yaw))
-    return float(c * thing.size[0] + s * thing.size[1]), float(s * thing.size[0] + c * thing.size[1])
+    c, s = abs(np.cos(item.yaw)), abs(np.sin(item.yaw))
+    return float(c * item.size[0] + s * item.size[1]), float(s * item.size[0] + c * item.size[1])
 
 
 def light_session(desk: LightDesk, real: Registry, approval: Approval | None = None, everything: bool = False) -> Session:

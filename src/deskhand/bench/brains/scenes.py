@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deskhand.bench.brains.desk import GAP, LightDesk, Thing
+from deskhand.bench.brains.desk import GAP, DeskObject, LightDesk
 
 KINDS = {
     "block": ("box", (0.032, 0.032, 0.032)),
@@ -30,46 +30,46 @@ class Wanted:
 
     def holds(self, desk: LightDesk) -> bool:
         """Whether it is so, by ground truth."""
-        return self.goal is not None and all(desk.things[name].support == target for name, target in self.goal.items())
+        return self.goal is not None and all(desk.objects[name].support == target for name, target in self.goal.items())
 
 
 def make_scene(seed: int, faults: float = 0.0) -> tuple[LightDesk, Wanted]:
     """Two containers, three to six objects on the table; one of five kinds of instruction."""
     random = np.random.default_rng([seed, 77])
-    things: dict[str, Thing] = {}
+    objects: dict[str, DeskObject] = {}
     for side, (label, size) in zip((1, -1), CONTAINERS.items(), strict=True):
-        things[f"{label}_1"] = Thing(f"{label}_1", label, "black" if label == "bin" else "white", "other", size, (0.0, 0.29 * side), is_container=True)
+        objects[f"{label}_1"] = DeskObject(f"{label}_1", label, "black" if label == "bin" else "white", "other", size, (0.0, 0.29 * side), is_container=True)
     for _ in range(int(random.integers(3, 7))):
         label = str(random.choice(list(KINDS)))
         shape, size = KINDS[label]
-        name = f"{label}_{1 + sum(thing.label == label for thing in things.values())}"
+        name = f"{label}_{1 + sum(item.label == label for item in objects.values())}"
         while True:
             place = (float(random.uniform(-0.15, 0.12)), float(random.uniform(-0.15, 0.15)))
-            if _free(place, size, things):
+            if _free(place, size, objects):
                 break
-        things[name] = Thing(name, label, str(random.choice(COLORS)), shape, size, place)
-    return LightDesk(things, random, faults), _instruct(random, things)
+        objects[name] = DeskObject(name, label, str(random.choice(COLORS)), shape, size, place)
+    return LightDesk(objects, random, faults), _instruct(random, objects)
 
 
-def _free(place: tuple[float, float], size: tuple[float, float, float], things: dict[str, Thing]) -> bool:
-    return not any(all(abs(place[axis] - other.place[axis]) < (size[axis] + other.size[axis]) / 2 + GAP for axis in (0, 1)) for other in things.values())
+def _free(place: tuple[float, float], size: tuple[float, float, float], objects: dict[str, DeskObject]) -> bool:
+    return not any(all(abs(place[axis] - other.place[axis]) < (size[axis] + other.size[axis]) / 2 + GAP for axis in (0, 1)) for other in objects.values())
 
 
-def _instruct(random: np.random.Generator, things: dict[str, Thing]) -> Wanted:
-    loose = [thing for thing in things.values() if not thing.is_container]
+def _instruct(random: np.random.Generator, objects: dict[str, DeskObject]) -> Wanted:
+    loose = [item for item in objects.values() if not item.is_container]
     one = loose[int(random.integers(len(loose)))]
     container = str(random.choice(list(CONTAINERS)))
     kind = int(random.integers(5))
     if kind == 0:
-        return Wanted(f"Put everything in the {container}.", {thing.id: f"{container}_1" for thing in loose})
+        return Wanted(f"Put everything in the {container}.", {item.id: f"{container}_1" for item in loose})
     if kind == 1:
-        return Wanted(f"Put the {PLURALS[one.label]} in the {container}.", {thing.id: f"{container}_1" for thing in loose if thing.label == one.label})
+        return Wanted(f"Put the {PLURALS[one.label]} in the {container}.", {item.id: f"{container}_1" for item in loose if item.label == one.label})
     if kind == 2:
         other = "tray" if container == "bin" else "bin"
-        goal = {thing.id: f"{container}_1" if thing.label == one.label else f"{other}_1" for thing in loose}
+        goal = {item.id: f"{container}_1" if item.label == one.label else f"{other}_1" for item in loose}
         return Wanted(f"Clean the desk: {PLURALS[one.label]} go in the {container}, everything else in the {other}.", goal)
     if kind == 3:
-        missing = next(label for label in KINDS if all(thing.label != label for thing in loose))
+        missing = next(label for label in KINDS if all(item.label != label for item in loose))
         return Wanted(f"Put the {missing} in the {container}.", None)
-    same = [thing for thing in loose if (thing.label, thing.color) == (one.label, one.color)]
+    same = [item for item in loose if (item.label, item.color) == (one.label, one.color)]
     return Wanted(f"Put the {one.color} {one.label} in the {container}.", {one.id: f"{container}_1"} if len(same) == 1 else {})

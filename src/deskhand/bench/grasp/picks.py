@@ -98,7 +98,7 @@ class Bench:
         self.robot = MeteredRobot(robot)
         self.belief = Belief()
         self._generator = GraspGenerator(robot.arm)
-        self._start_height = {thing.name: thing.pose[2, 3] for thing in simulation.truth().objects}
+        self._start_height = {item.name: item.pose[2, 3] for item in simulation.truth().objects}
 
     def context(self) -> SkillContext:
         """For one skill call."""
@@ -118,14 +118,14 @@ class Bench:
         """Pick a seen object with one attempt; with ``explore`` by a random one of its grasps."""
         truth = self.simulation.truth()
         target = nearest(truth, item)
-        self._start_height = {thing.name: thing.pose[2, 3] for thing in truth.objects}
+        self._start_height = {obj.name: obj.pose[2, 3] for obj in truth.objects}
         self.robot.grasp_ms.clear()
         self.robot.offered.clear()
         self.robot.explore = explore
         began = time.perf_counter()
         result = pick(self.context(), item.id, attempts=1)
         self.robot.explore = None
-        spec = next((thing for thing in self.simulation.built.spec.objects if thing.name == target), None)
+        spec = next((obj for obj in self.simulation.built.spec.objects if obj.name == target), None)
         data = {key: value for key, value in result.data.items() if key != "times"}
         return PickRecord(
             self.seed,
@@ -209,7 +209,7 @@ def subject_of(spec: ObjectSpec) -> str:
 
 def nearest(truth: Truth, item: SceneObject) -> str:
     """Name of the object that a seen one is; empty when there is none."""
-    near = [(float(np.linalg.norm(thing.pose[:3, 3] - item.position)), thing.name) for thing in truth.objects]
+    near = [(float(np.linalg.norm(obj.pose[:3, 3] - item.position)), obj.name) for obj in truth.objects]
     best = min(near, default=(1.0, ""))
     return best[1] if best[0] < NEAR else ""
 

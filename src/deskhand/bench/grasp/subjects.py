@@ -74,9 +74,9 @@ def hard_world(arm_name: str, seed: int, name: str = "") -> tuple[WorldSpec, Har
     arm = load_arm(arm_name)
     subject = draw(name or SUBJECTS[seed % len(SUBJECTS)], rng)
     x, y, z = np.asarray(subject.size) * rng.uniform(*STRETCH)
-    thing = placed(replace(subject, size=(float(x), float(y), float(z))), arm, rng)
-    thing = replace(thing, mass=min(TOO_HEAVY, thing.mass * float(np.exp(rng.uniform(0.0, np.log(6.0))))))
-    return WorldSpec((thing,), arm=arm_name, seed=seed), Hardship(float(np.exp(rng.uniform(np.log(0.15), 0.0))), float(rng.uniform(1.0, 3.0)))
+    item = placed(replace(subject, size=(float(x), float(y), float(z))), arm, rng)
+    item = replace(item, mass=min(TOO_HEAVY, item.mass * float(np.exp(rng.uniform(0.0, np.log(6.0))))))
+    return WorldSpec((item,), arm=arm_name, seed=seed), Hardship(float(np.exp(rng.uniform(np.log(0.15), 0.0))), float(rng.uniform(1.0, 3.0)))
 
 
 def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> ObjectSpec:
@@ -94,10 +94,10 @@ def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> Object
         rotation = rotation_rpy(0.0, 0.0, rng.uniform(-np.pi, np.pi))
         if subject.lying:
             rotation = rotation @ rotation_rpy(0.0, np.pi / 2, 0.0)
-        thing = spec_of(subject, make_transform(rotation, (x, y, _rest(rotation, subject.size))), "thing", rng)
-        top = float(thing.pose[2, 3] + np.abs(rotation[2]) @ np.asarray(subject.size) / 2)
-        if footprint_of(thing).apart(base, 0.005) and (top < tips - half or footprint_of(thing).apart(hand, 0.005)):
-            return thing
+        item = spec_of(subject, make_transform(rotation, (x, y, _rest(rotation, subject.size))), "thing", rng)
+        top = float(item.pose[2, 3] + np.abs(rotation[2]) @ np.asarray(subject.size) / 2)
+        if footprint_of(item).apart(base, 0.005) and (top < tips - half or footprint_of(item).apart(hand, 0.005)):
+            return item
 
 
 def spec_of(subject: Subject, pose: Array, name: str, rng: np.random.Generator) -> ObjectSpec:

@@ -58,7 +58,7 @@ def as_code(calls: Calls) -> str:
         alike = _alike(rest)
         if len(alike) > 1:
             pairs = [(pick["object_id"], next(iter(put.values()))) for pick, put in alike]
-            lines += [f"for thing, target in {pairs!r}:", "    pick(thing)", f"    {rest[1][0]}(target)"]
+            lines += [f"for name, target in {pairs!r}:", "    pick(name)", f"    {rest[1][0]}(target)"]
             rest = rest[2 * len(alike) :]
         else:
             name, arguments = rest.pop(0)

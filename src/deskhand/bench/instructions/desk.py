@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.bench.brains.desk import LightDesk, Thing
+from deskhand.bench.brains.desk import DeskObject, LightDesk
 from deskhand.geometry import Array
 from deskhand.sim.objectfile import COLORS
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, TruthObject, WorldSpec
@@ -34,10 +34,10 @@ class SceneDesk(LightDesk):
         ids = {name: each for each, name in self.names.items()}
         specs = {item.name: item for item in world.objects}
         begun = begin(world)
-        things = {ids[name]: self._thing(ids[name], specs[name], begun.where(name), ids) for name in specs}
-        super().__init__(things, np.random.default_rng([seed, 31]))
+        objects = {ids[name]: self._object(ids[name], specs[name], begun.where(name), ids) for name in specs}
+        super().__init__(objects, np.random.default_rng([seed, 31]))
 
-    def _thing(self, name: str, item: ObjectSpec, where: str, ids: dict[str, str]) -> Thing:
+    def _object(self, name: str, item: ObjectSpec, where: str, ids: dict[str, str]) -> DeskObject:
         container = item.kind in CONTAINER_KINDS
         size = tuple(float(value) for value in (np.sort(item.size)[::-1] if item.kind in LONG else item.size))
         axis = item.pose[:2, 2] if item.kind in LONG else item.pose[:2, 0]
@@ -45,17 +45,17 @@ class SceneDesk(LightDesk):
         relation = "in" if where in ids and next(spec.kind for spec in self.world.objects if spec.name == where) in CONTAINER_KINDS else "on"
         place = (float(item.pose[0, 3]), float(item.pose[1, 3]))
         shape = "other" if container else SHAPES.get(item.kind, "box")
-        return Thing(name, item.kind, self.colors[item.name], shape, size, place, ids.get(where, "table"), relation, container, yaw)  # type: ignore[arg-type]
+        return DeskObject(name, item.kind, self.colors[item.name], shape, size, place, ids.get(where, "table"), relation, container, yaw)  # type: ignore[arg-type]
 
     def truth(self) -> Truth:
         """As a simulation would tell it."""
         objects = []
-        for name, thing in self.things.items():
+        for name, item in self.objects.items():
             before = self.start.get(self.names[name])
             axis = before.pose[:2, 2] if before.kind in LONG else before.pose[:2, 0]
             pose = before.pose.copy()
-            pose[:3, :3] = _turn(thing.yaw - float(np.arctan2(axis[1], axis[0]))) @ before.pose[:3, :3]
-            pose[:3, 3] = [*thing.place, 0.15 if name == self.holding else self.foot(thing) + thing.size[2] / 2]
+            pose[:3, :3] = _turn(item.yaw - float(np.arctan2(axis[1], axis[0]))) @ before.pose[:3, :3]
+            pose[:3, 3] = [*item.place, 0.15 if name == self.holding else self.foot(item) + item.size[2] / 2]
             objects.append(replace(before, pose=pose))
         return Truth(1.0, tuple(objects), (self.names[self.holding],) if self.holding else ())
 

@@ -27,8 +27,8 @@ def problems(desk: JudgedDesk, want: Mapping[str, Any]) -> list[str]:
     """Why a goal does not hold, empty when it does. What it does not name has to be where it was."""
     found = _unmet(desk, want)
     meant = named(want, set(desk.specs))
-    found += [problem for name in desk.things() if name not in meant and (problem := desk.moved(name))]
-    return found + [f"{name} was dropped" for name in desk.things() if desk.where(name) == "floor"]
+    found += [problem for name in desk.objects() if name not in meant and (problem := desk.moved(name))]
+    return found + [f"{name} was dropped" for name in desk.objects() if desk.where(name) == "floor"]
 
 
 def named(want: Any, names: set[str]) -> set[str]:

@@ -155,12 +155,12 @@ def _bin(maker: TaskMaker, rng: np.random.Generator) -> Setting:
     edge = min(0.18, 1.3 * (maker.far - maker.near))  # a small arm would stand against a larger one
     middle = maker.at(rng.uniform(-0.8, 0.8), (maker.near + 2 * maker.far) / 3, 0.04)
     pose = make_transform(rotation_about((0, 0, 1), rng.uniform(0, 1.5)), middle)
-    thing = SceneObject("bin", "bin", "grey", "box", np.array([edge, edge, 0.08]), pose, np.zeros((0, 3), np.float32), 1.0, is_container=True, wall=0.005)
+    item = SceneObject("bin", "bin", "grey", "box", np.array([edge, edge, 0.08]), pose, np.zeros((0, 3), np.float32), 1.0, is_container=True, wall=0.005)
 
     def goal(rng: np.random.Generator) -> Array:
         return maker.reaching(middle + rng.uniform((-0.02, -0.02, -0.01), (0.02, 0.02, 0.01)), 0.0, rng.uniform(-1.5, 1.5))
 
-    return Setting((obstacle_from_object(thing),), None, goal)
+    return Setting((obstacle_from_object(item),), None, goal)
 
 
 def _tower(maker: TaskMaker, rng: np.random.Generator) -> Setting:

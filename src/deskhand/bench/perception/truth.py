@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from deskhand.sim.camera import RgbdRenderer
-from deskhand.sim.reality.things import EDGE
+from deskhand.sim.reality.edge_objects import EDGE
 from deskhand.sim.room import DESK
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, TruthObject

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import things
+from deskhand.bench.tools.worlds import objects
 from deskhand.sim.spec import WorldSpec
 
 World = Callable[[], WorldSpec]
@@ -58,7 +58,9 @@ class Scenario:
 _ALL: dict[tuple[str, str], Scenario] = {}
 
 
-def scenario(*, tool: str, name: str, situation: str, world: World = things, changes: bool = False) -> Callable[[Callable[[ScenarioDesk], Measured]], Scenario]:
+def scenario(
+    *, tool: str, name: str, situation: str, world: World = objects, changes: bool = False
+) -> Callable[[Callable[[ScenarioDesk], Measured]], Scenario]:
     """Make a function of a :class:`ScenarioDesk` that returns :class:`Measured` a scenario of ``tool``.
 
     Args:

@@ -17,7 +17,7 @@ from deskhand.types import Depth
 
 
 @scenario(tool="capture_rgbd", name="points_on_things", situation="A point cloud of what stands on the desk: how far is it from the true surfaces?")
-def points_on_things(desk: ScenarioDesk) -> Measured:
+def points_on_objects(desk: ScenarioDesk) -> Measured:
     shot = desk.call("capture_rgbd", {"cloud": True})["shots"][0]
     cloud, frame = desk.fetch(shot["cloud"]), desk.frame()
     pixels = np.round(frame.project(cloud)).astype(int)

@@ -46,7 +46,7 @@ WORDS = {"the red cube": "red", "a can": "can", "the mug": "cup", "an orange box
 
 
 @scenario(tool="detect_by_words", name="right_things", situation="Seven objects are described in free words; each description fits one of them.")
-def right_things(desk: ScenarioDesk) -> Measured:
+def right_objects(desk: ScenarioDesk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": list(WORDS)})
     ids = {name: item for item, name in named(desk).items()}
     first = {phrase: next((item for item in given["found"] if item["phrase"] == phrase), None) for phrase in WORDS}

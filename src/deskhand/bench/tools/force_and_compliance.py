@@ -38,7 +38,7 @@ def holds_what_it_says(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(tool="touch_down", name="height_of_two_things", situation="The tops of a box and of a block are felt: how far off are the heights?", changes=True)
-def height_of_two_things(desk: ScenarioDesk) -> Measured:
+def height_of_two_objects(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     worst = 0.0
     for name in ("box", "green"):
@@ -129,7 +129,7 @@ def lets_go(desk: ScenarioDesk) -> Measured:
     situation="The fingers close on a picked block with 3 N: the width that is told against its true edge.",
     changes=True,
 )
-def stops_at_a_thing(desk: ScenarioDesk) -> Measured:
+def stops_at_a_object(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     return Measured(1000 * abs(desk.call("close_gripper", {"force": 3.0})["width"] - desk.truth("green").size[1]), "mm off", at_most=2.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import EDGE, bare, things
+from deskhand.bench.tools.worlds import EDGE, bare, objects
 from deskhand.sim.spec import pose_at
 
 ATOMS = ("detect_objects", "move_home", "open_gripper")
@@ -142,7 +142,7 @@ def shuffled(desk: ScenarioDesk) -> Measured:
     tool="check_goal",
     name="true_and_false",
     situation="A hand has put one object into the bin and one beside it: eight conditions, true and false.",
-    world=things,
+    world=objects,
     changes=True,
 )
 def true_and_false(desk: ScenarioDesk) -> Measured:

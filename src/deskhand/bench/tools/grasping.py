@@ -33,7 +33,7 @@ def between_the_sides(desk: ScenarioDesk) -> Measured:
     name="closes_on_the_thing",
     situation="Grasps from the points of three blocks: would the pads close on the true object, within 5 mm of its middle?",
 )
-def closes_on_the_thing(desk: ScenarioDesk) -> Measured:
+def closes_on_the_object(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     worst = 0.0
     for name in ("red", "green", "blue"):

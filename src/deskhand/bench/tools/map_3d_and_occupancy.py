@@ -52,9 +52,9 @@ def free_space(desk: ScenarioDesk) -> Measured:
     situation="Points a leaf or more inside of solid objects: how many are told free, which a planner would run into?",
 )
 def never_free(desk: ScenarioDesk) -> Measured:
-    things = [item for item in desk.simulation.truth().objects if item.kind in ("block", "box")]
+    objects = [item for item in desk.simulation.truth().objects if item.kind in ("block", "box")]
     random = np.random.default_rng(7)
-    points = np.concatenate([transform_points(item.pose, random.uniform(-0.2, 0.2, (60, 3)) * item.size) for item in things])
+    points = np.concatenate([transform_points(item.pose, random.uniform(-0.2, 0.2, (60, 3)) * item.size) for item in objects])
     states = np.array(asked(desk, points)["states"])
     return Measured(float((states == "free").mean()), "share of these points", at_most=0.01)
 
@@ -124,8 +124,8 @@ def box_and_level(desk: ScenarioDesk) -> Measured:
 def places(desk: ScenarioDesk) -> Measured:
     given = desk.call("build_semantic_map")
     ids = desk.recognised()
-    things = {thing["object_id"]: thing for thing in desk.call("query_semantic_map", {"map_uri": given["map"]["uri"]})["things"]}
-    errors = [np.linalg.norm(np.array(things[ids[name]]["center"][:2]) - desk.truth(name).pose[:2, 3]) for name in ("red", "green", "blue", "box")]
+    objects = {item["object_id"]: item for item in desk.call("query_semantic_map", {"map_uri": given["map"]["uri"]})["objects"]}
+    errors = [np.linalg.norm(np.array(objects[ids[name]]["center"][:2]) - desk.truth(name).pose[:2, 3]) for name in ("red", "green", "blue", "box")]
     return Measured(1000 * float(max(errors)), "mm along the desk", at_most=15.0)
 
 
@@ -138,20 +138,20 @@ def places(desk: ScenarioDesk) -> Measured:
 def moved(desk: ScenarioDesk) -> Measured:
     first = desk.call("build_semantic_map")["map"]["uri"]
     old, name = desk.truth("red").pose[:3, 3].copy(), desk.recognised()["red"]
-    before = desk.call("query_semantic_map", {"map_uri": first, "words": name})["things"][0]["voxels"]
+    before = desk.call("query_semantic_map", {"map_uri": first, "words": name})["objects"][0]["voxels"]
     desk.shift("red", (-0.08, 0.06))
     second = desk.call("build_semantic_map", {"map_uri": first})["map"]["uri"]
     left = desk.call("query_semantic_map", {"map_uri": second, "near": old.tolist(), "radius": 0.03})["points"]
     return Measured((len(desk.fetch(left)) if left else 0) / before, "share of its voxels", at_most=0.1)
 
 
-@scenario(tool="query_semantic_map", name="words", situation="'all blocks', 'the can' and a point in the cup are asked for: do exactly the right things come?")
+@scenario(tool="query_semantic_map", name="words", situation="'all blocks', 'the can' and a point in the cup are asked for: do exactly the right objects come?")
 def words(desk: ScenarioDesk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
     ids, right = desk.recognised(), 0
     cup = desk.truth("cup").pose[:3, 3].tolist()
     for arguments, names in (({"words": "all blocks"}, ["red", "green", "blue"]), ({"words": "the can"}, ["can"]), ({"near": cup, "radius": 0.06}, ["cup"])):
-        found = {thing["object_id"] for thing in desk.call("query_semantic_map", {"map_uri": uri, **arguments})["things"]}
+        found = {item["object_id"] for item in desk.call("query_semantic_map", {"map_uri": uri, **arguments})["objects"]}
         right += found == {ids[name] for name in names}
     return Measured(right, "right answers of 3", equal=3)
 
@@ -159,8 +159,8 @@ def words(desk: ScenarioDesk) -> Measured:
 @scenario(tool="query_semantic_map", name="size", situation="The extent of the can's voxels against its real height.")
 def size(desk: ScenarioDesk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
-    thing = desk.call("query_semantic_map", {"map_uri": uri, "words": desk.recognised()["can"]})["things"][0]
-    return Measured(1000 * abs(thing["high"][2] - 0.08), "mm error of its top", at_most=6.0)
+    item = desk.call("query_semantic_map", {"map_uri": uri, "words": desk.recognised()["can"]})["objects"][0]
+    return Measured(1000 * abs(item["high"][2] - 0.08), "mm error of its top", at_most=6.0)
 
 
 @scenario(

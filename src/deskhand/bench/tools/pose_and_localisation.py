@@ -93,7 +93,7 @@ def in_space(desk: ScenarioDesk) -> Measured:
     base_T_world = inverse(desk.robot.arm.world_T_base)
     errors = []
     for phrase, name in words.items():
-        found = desk.call("locate_object", {"thing": phrase})["locations"][0]
+        found = desk.call("locate_object", {"words": phrase})["locations"][0]
         errors.append(np.linalg.norm(np.array(found["base"]) - transform_points(base_T_world, desk.truth(name).pose[:3, 3])))
     return Measured(1000 * float(max(errors)), "mm largest error", at_most=8.0)
 
@@ -107,7 +107,7 @@ def in_the_picture(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     each = []
     for name in ("red", "green", "blue", "can", "box", "cup"):
-        left, top, width, height = desk.call("locate_object", {"thing": ids[name]})["locations"][0]["box"]
+        left, top, width, height = desk.call("locate_object", {"words": ids[name]})["locations"][0]["box"]
         told = np.zeros((480, 640), bool)
         told[top : top + height, left : left + width] = True
         rows, columns = np.nonzero(desk.mask(name))
@@ -119,7 +119,7 @@ def in_the_picture(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="locate_object", name="not_there", situation="Something is asked for that is not on the desk: the call must fail with object_lost.")
 def not_there(desk: ScenarioDesk) -> Measured:
-    return Measured(float(desk.result("locate_object", {"thing": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)
+    return Measured(float(desk.result("locate_object", {"words": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)
 
 
 def yaw_error(told: list[float], real: Array) -> float:

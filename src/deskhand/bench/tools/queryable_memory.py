@@ -37,7 +37,7 @@ def place(desk: ScenarioDesk) -> Measured:
     desk.look()
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
     errors = [
-        np.linalg.norm(np.array(desk.call("where_is", {"thing": text})["objects"][0]["position"]) - desk.truth(name).pose[:3, 3])
+        np.linalg.norm(np.array(desk.call("where_is", {"words": text})["objects"][0]["position"]) - desk.truth(name).pose[:3, 3])
         for text, name in words.items()
     ]
     return Measured(1000 * float(max(errors)), "mm", at_most=8.0)
@@ -48,7 +48,7 @@ def gone(desk: ScenarioDesk) -> Measured:
     desk.look()
     desk.put("cup", pose_at(3.0, 0.0, 0.0))
     desk.call("detect_objects")
-    return Measured(float(desk.call("where_is", {"thing": "cup"})["objects"][0]["status"] == "vanished"), "1 when told so", equal=1)
+    return Measured(float(desk.call("where_is", {"words": "cup"})["objects"][0]["status"] == "vanished"), "1 when told so", equal=1)
 
 
 @scenario(

@@ -82,7 +82,9 @@ def nearest(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="query_3d_scene_graph", name="described", situation="'all blocks', 'red things', the tallest thing, the largest container: each set against the truth."
+    tool="query_3d_scene_graph",
+    name="described",
+    situation="'all blocks', 'red objects', the tallest object, the largest container: each set against the truth.",
 )
 def described(desk: ScenarioDesk) -> Measured:
     ids = desk.look()

@@ -176,7 +176,7 @@ def ids_kept(desk: ScenarioDesk) -> Measured:
     final = min(given["clouds"][-1], key=lambda box: float(np.linalg.norm(np.array(box["center"]) - desk.truth("red").pose[:3, 3])))
     first = next((box for box in given["clouds"][0] if box["track_id"] == final["track_id"]), None)
     if first is None or given["tracks"] != len(desk.names):
-        return Measured(float("nan"), f"tracks of {given['tracks']} things", at_most=8.0)
+        return Measured(float("nan"), f"tracks of {given['tracks']} objects", at_most=8.0)
     moved = np.array(final["center"]) - first["center"]
     return Measured(1000 * float(np.linalg.norm(moved[:2] - [-0.08, 0.04])), "mm error of the motion", at_most=8.0)
 

@@ -123,7 +123,7 @@ def alone(desk: ScenarioDesk) -> Measured:
 def counted(desk: ScenarioDesk) -> Measured:
     with configured():
         desk.begin()
-        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things are there?"})["answer"] for color in ("red", "green", "blue")]
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} objects are there?"})["answer"] for color in ("red", "green", "blue")]
     return Measured(sum(answer == "1" for answer in answers), "right answers of 3", equal=3)
 
 
@@ -137,7 +137,7 @@ def part(desk: ScenarioDesk) -> Measured:
     box = [int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
     with configured():
         desk.begin()
-        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things?", "box": box})["answer"] for color in ("red", "blue")]
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} objects?", "box": box})["answer"] for color in ("red", "blue")]
     return Measured(sum(answer == right for answer, right in zip(answers, ("1", "0"), strict=True)), "right answers of 2", equal=2)
 
 

@@ -16,7 +16,7 @@ from deskhand.sim.spec import pose_at
 @scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven objects: how many are told to move?")
 def still(desk: ScenarioDesk) -> Measured:
     given = desk.call("observe_motion", {"looks": 3, "interval": 0.2})["objects"]
-    return Measured(sum(thing["state"] != "still" for thing in given), "things", equal=0)
+    return Measured(sum(item["state"] != "still" for item in given), "objects", equal=0)
 
 
 @scenario(
@@ -30,7 +30,7 @@ def speed(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.push("ball", (0.0, -0.25, 0.0))
     begin, start = desk.simulation.time, desk.truth("ball").pose[:3, 3].copy()
-    given = {thing["object_id"]: thing for thing in desk.call("observe_motion", {"looks": 4, "interval": 0.15})["objects"]}
+    given = {item["object_id"]: item for item in desk.call("observe_motion", {"looks": 4, "interval": 0.15})["objects"]}
     real = float(np.linalg.norm(desk.truth("ball").pose[:3, 3] - start)) / (desk.simulation.time - begin)
     told = given[ids["ball"]]
     right = told["state"] in ("moving", "stopped") and given[ids["block"]]["state"] == given[ids["can"]]["state"] == "still"
@@ -43,7 +43,7 @@ def approaching(desk: ScenarioDesk) -> Measured:
     desk.push("ball", (0.0, -0.25, 0.0))
     given = desk.call("observe_motion", {"looks": 4, "interval": 0.15})
     told = any((one["subject"], one["relation"], one["object"]) == (ids["ball"], "approaching", ids["can"]) for one in given["interactions"])
-    heading = next(thing["heading"] for thing in given["objects"] if thing["object_id"] == ids["ball"])
+    heading = next(item["heading"] for item in given["objects"] if item["object_id"] == ids["ball"])
     return Measured(abs(float(np.rad2deg(heading)) + 90) if told and heading is not None else float("nan"), "deg error of the heading", at_most=6.0)
 
 

@@ -40,7 +40,7 @@ def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
     return ObjectSpec("bin", "bin", size, BLACK, 0.2, pose_at(x, y, size[2] / 2, yaw), wall=0.004)
 
 
-def things() -> WorldSpec:
+def objects() -> WorldSpec:
     """Six well separated objects and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
     return WorldSpec(
         (

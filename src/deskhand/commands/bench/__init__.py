@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from deskhand.commands.bench.balance import balance
 from deskhand.commands.bench.brains import brains
 from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
@@ -25,5 +26,6 @@ def register(app: typer.Typer) -> None:
         bench.command(command.__name__)(command)
     bench.add_typer(libero, name="libero")
     bench.add_typer(instructions, name="instructions")
+    bench.add_typer(balance, name="balance")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

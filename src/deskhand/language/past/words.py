@@ -143,8 +143,8 @@ def _time(text: str, now: float) -> tuple[When | None, str]:
         number = _NUMBER.get(ago[1])
         seconds = (float(ago[1]) if number is None else number) * _UNIT[ago[2]]
         return When("at", stamp=now - seconds), _without(text, ago)
-    for pattern, verb, thing in ((_BY_WHOM, 2, 3), (_HAPPENED, 3, 2)):
-        if (said := pattern.search(text)) and said.start() > 0 and (of := _kinds(said[thing])) is not None:
+    for pattern, verb, item in ((_BY_WHOM, 2, 3), (_HAPPENED, 3, 2)):
+        if (said := pattern.search(text)) and said.start() > 0 and (of := _kinds(said[item])) is not None:
             return When("before_event" if said[1] == "before" else "after_event", events=_EVENTS[said[verb]], of=of), _without(text, said)
     for kind, words in _WORDS:
         if said := re.search(rf"\b(?:{words})$", text):
@@ -206,7 +206,7 @@ def _where(text: str, when: When | None, whole: str) -> Question | None:
     saw = re.search(r"\b(see|saw|seen)\b", text) is not None
     if when is None:
         when = When("last") if saw else _tense(whole)
-    query = _thing(said["ref"].split())
+    query = _object(said["ref"].split())
     return Question("where", replace(query, when=when, seen=saw or when.kind == "before")) if query is not None else None
 
 
@@ -216,14 +216,14 @@ def _which(text: str, when: When | None, whole: str) -> Question | None:
         words = said["rest"].split()
         if relation := _relation(words):
             return Question("which", Query(Kinds(), *relation, when=when))
-    query = _thing(text.split())
+    query = _object(text.split())
     return Question("which", replace(query, when=when)) if query is not None else None
 
 
 # ---------------------------------------------------------------- noun phrases
 
 
-def _thing(words: Sequence[str]) -> Query | None:
+def _object(words: Sequence[str]) -> Query | None:
     """A noun phrase, with "that was left of the box"."""
     text = " ".join(words)
     said = _RELATIVE.match(text)

@@ -55,7 +55,7 @@ def _is_open(view: View, item: Segment, corner: Array) -> bool:
     own = float(np.median(view.frame.depth.reshape(-1)[near]))
     beside = view.frame.depth[v, u]
     said = np.isfinite(beside) & ~view.robot[v, u]
-    behind = (~view.things[v, u] & (beside > own - OUTLINE.behind)) | (beside > own + OUTLINE.behind)
+    behind = (~view.objects[v, u] & (beside > own - OUTLINE.behind)) | (beside > own + OUTLINE.behind)
     return bool(said.sum() >= 2 and behind[said].mean() > 0.6)
 
 

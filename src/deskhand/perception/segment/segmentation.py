@@ -62,9 +62,9 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     whole = printed | parts.hollow[parts.labels]
     colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
     labels = np.zeros(whole.shape, np.int32)
-    things = parts.labels > 0
-    both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
-    labels[things] = _without_slivers(both, colored[things], view.points[things], parts.sliver) + 1
+    objects = parts.labels > 0
+    both = colored[objects].astype(np.int64) * len(parts.printed) + parts.labels[objects]
+    labels[objects] = _without_slivers(both, colored[objects], view.points[objects], parts.sliver) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
@@ -151,9 +151,9 @@ def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.in
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Cut what holds two colours: along a slanting edge between two objects mixed pixels lead from one colour to the other by small steps."""
     flat, chroma = labels.reshape(-1), view.chroma.reshape(-1, 3)
-    things = np.flatnonzero(flat)
-    order = things[_sorted(flat[things])]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(flat[things])[1:])]) if len(things) else np.zeros(1, int)
+    objects = np.flatnonzero(flat)
+    order = objects[_sorted(flat[objects])]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(flat[objects])[1:])]) if len(objects) else np.zeros(1, int)
     count = len(bounds)
     for begin, end in pairwise(bounds):
         if end - begin < 2 * COLOR_CUT.colored:
@@ -244,10 +244,10 @@ def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.
     """Give the mixed pixels along colour edges to the neighbour that is nearest in space."""
     flat, width = labels.reshape(-1), labels.shape[1]
     points = view.points.reshape(-1, 3)
-    things = np.flatnonzero(flat)
+    objects = np.flatnonzero(flat)
     large = np.bincount(flat) >= COLOR_CUT.speck
     large[0] = False
-    small = things[~large[flat[things]]]
+    small = objects[~large[flat[objects]]]
     for _ in range(3):
         best = np.full(len(small), 0.012**2, np.float32)
         taken = np.zeros(len(small), np.int32)

@@ -37,8 +37,8 @@ class Parts:
 
 def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     """Parts of what is above the table, without what is only its noise."""
-    labels = np.zeros(view.things.shape, np.int32)
-    flat = np.flatnonzero(view.things)
+    labels = np.zeros(view.objects.shape, np.int32)
+    flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
@@ -51,7 +51,7 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     joined = join_behind(view, voxels, part, printed, settings.behind)
     labels.reshape(-1)[flat] = joined[voxels.of] + 1
     is_hollow = np.isin(part, list(hollow))
-    sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.things]))) ** 2)
+    sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.objects]))) ** 2)
     labels = _above_noise(view, labels, settings)
     return Parts(labels, _of_parts(printed[part] | revolved, joined), _of_parts(is_hollow, joined), sliver)
 
@@ -65,7 +65,7 @@ def _of_parts(voxels: Mask, part: Numbers) -> Mask:
 
 def voxel_edge(view: View, settings: SegmentSettings) -> float:
     """[m], from the noise and the distance of pixels where objects are."""
-    far = float(np.median(view.frame.depth[view.things]))
+    far = float(np.median(view.frame.depth[view.objects]))
     shape = settings.shape
     edge = max(shape.voxel_noise * view.noise, shape.voxel_pixels * far / view.frame.intrinsics.fx)
     return float(np.clip(edge, shape.voxel_least, shape.voxel_most))
@@ -74,9 +74,9 @@ def voxel_edge(view: View, settings: SegmentSettings) -> float:
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    things = labels > 0
-    number = labels[things]
-    far = np.linalg.norm(view.points[things] - view.eye.astype(np.float32), axis=1)
-    low = view.points[things][:, 2] < bend * far**2
+    objects = labels > 0
+    number = labels[objects]
+    far = np.linalg.norm(view.points[objects] - view.eye.astype(np.float32), axis=1)
+    low = view.points[objects][:, 2] < bend * far**2
     share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
     return np.where(share[labels] > settings.noise.height, 0, labels).astype(np.int32)

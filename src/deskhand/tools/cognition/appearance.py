@@ -75,7 +75,7 @@ def describe_appearance(ctx: ToolContext, object_id: ObjectId) -> AppearanceVect
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="To re-identify an object by a stored feature vector: which of the things that are in view now is it, if any?",
+    when_to_use="To re-identify an object by a stored feature vector: which of the objects that are in view now is it, if any?",
     limits="Needs the vector of describe_appearance. Two objects that look the same cannot be told apart by it; where they were, object_history knows.",
     examples=[("Which one is the box whose feature vector was stored?", {"appearance": "deskhand://v"})],
     failures=[("The vector is no longer kept", {"appearance": "deskhand://gone"}, "unknown_resource")],

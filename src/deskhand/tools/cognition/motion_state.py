@@ -23,7 +23,7 @@ TOUCH = 0.006  # [m] gap of objects that touch
 CLOSING = 0.01  # [m] that a gap must change by over the time watched
 
 
-class MovingThing(TypedDict):
+class MovingObject(TypedDict):
     """One object over the time watched."""
 
     object_id: str
@@ -49,7 +49,7 @@ class Interaction(TypedDict):
 class MotionStates(TypedDict):
     """Everything over the time watched."""
 
-    objects: Annotated[list[MovingThing], Field(description="those that move first")]
+    objects: Annotated[list[MovingObject], Field(description="those that move first")]
     interactions: list[Interaction]
     seconds: Annotated[float, Field(description="from the first to the last look [s]")]
 
@@ -88,16 +88,16 @@ def observe_motion(
             break
     names = list(dict.fromkeys(item.id for scene in scenes for item in scene.objects))
     names = [name for name in names if only is None or name in only]
-    things = [_thing(name, scenes) for name in names]
-    things.sort(key=lambda thing: (thing["state"] == "still", -thing["speed"], thing["object_id"]))
-    return MotionStates(objects=things, interactions=_interactions(names, scenes), seconds=round(scenes[-1].stamp - scenes[0].stamp, 3))
+    objects = [_object(name, scenes) for name in names]
+    objects.sort(key=lambda obj: (obj["state"] == "still", -obj["speed"], obj["object_id"]))
+    return MotionStates(objects=objects, interactions=_interactions(names, scenes), seconds=round(scenes[-1].stamp - scenes[0].stamp, 3))
 
 
 def _at(scene: Scene, name: str) -> SceneObject | None:
     return next((item for item in scene.objects if item.id == name), None)
 
 
-def _thing(name: str, scenes: Sequence[Scene]) -> MovingThing:
+def _object(name: str, scenes: Sequence[Scene]) -> MovingObject:
     seen = [(scene.stamp, item) for scene in scenes if (item := _at(scene, name)) is not None]
     path = np.array([[stamp, *item.position] for stamp, item in seen])
     steps = np.linalg.norm(np.diff(path[:, 1:], axis=0), axis=1) > STILL
@@ -105,7 +105,7 @@ def _thing(name: str, scenes: Sequence[Scene]) -> MovingThing:
     speed = float(np.linalg.norm(np.diff(path[:, 1:], axis=0), axis=1)[steps].sum() / max(path[-1, 0] - path[0, 0], 1e-6)) if steps.any() else 0.0
     moved = bool(steps.any()) and float(np.linalg.norm(whole)) > STILL
     state = _state(name, scenes, seen[-1][1], steps, whole)
-    return MovingThing(
+    return MovingObject(
         object_id=name,
         state=state,
         speed=round(speed, 4),

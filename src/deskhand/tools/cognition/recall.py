@@ -122,21 +122,21 @@ def recall_objects(
     unit="queryable_memory",
     when_to_use="To find an object that the last look does not show, or to tell where it was last seen: hidden, held, inside a container, or gone.",
     limits="Nothing is looked at: an object that somebody moved since the last look is told at its old place.",
-    examples=[("Where did I last see the red pen?", {"thing": "red pen"}), ("Where is the sponge that went into the bin?", {"thing": "sponge_1"})],
-    failures=[("Words that name no object", {"thing": "of the and"}, "not_understood")],
+    examples=[("Where did I last see the red pen?", {"words": "red pen"}), ("Where is the sponge that went into the bin?", {"words": "sponge_1"})],
+    failures=[("Words that name no object", {"words": "of the and"}, "not_understood")],
 )
-def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
+def where_is(ctx: ToolContext, words: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
     """Tell where an object is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
     memory = memory_of(ctx)
-    if thing in memory.ids():
-        found = [memory.state(thing)]
+    if words in memory.ids():
+        found = [memory.state(words)]
     else:
-        what = kinds_of(thing)
+        what = kinds_of(words)
         found = [state for state in memory.states_now() if what.fits(state.object)]
     found.sort(key=lambda state: (state.status != "seen", -state.last))
     matches = [Match(state, memory.moment(state.begun), None) for state in found[:MOST]]
     text = " ".join(f"{state_text(memory, match.state)}." for match in matches)
-    text = text or f"I have never seen such an object ({thing}); known: {listing(state.object for state in memory.states_now())}."
+    text = text or f"I have never seen such an object ({words}); known: {listing(state.object for state in memory.states_now())}."
     return Whereabouts(known=bool(matches), text=text, objects=[_recollection(memory, match) for match in matches])
 
 

@@ -28,11 +28,11 @@ class SemanticMap(TypedDict):
 
     map: Annotated[ResourceRef, Field(description="the map; give its uri to query_semantic_map, or here again with the next look")]
     looks: int
-    things: Annotated[int, Field(description="different objects in it")]
+    objects: Annotated[int, Field(description="different objects in it")]
     voxels: int
 
 
-class MappedThing(TypedDict):
+class MappedObject(TypedDict):
     """One object in the map."""
 
     object_id: str
@@ -49,7 +49,7 @@ class MappedThing(TypedDict):
 class SemanticAnswer(TypedDict):
     """What a query found, most voxels first."""
 
-    things: list[MappedThing]
+    objects: list[MappedObject]
     points: Annotated[ResourceRef | None, Field(description="points (N, 3) in world [m]: voxels of all that was found; null when nothing was")]
 
 
@@ -69,23 +69,23 @@ def build_semantic_map(
     ctx: ToolContext, map_uri: Annotated[str, Field(max_length=200, description="uri of the map to go on with; empty: a new one")] = ""
 ) -> SemanticMap:
     """Take a look and fuse it into a 3-D semantic map of voxels that vote for the object they show."""
-    data = _semantic(ctx.resources.get(map_uri).json() if map_uri else {"looks": 0, "things": {}, "voxels": {}})
+    data = _semantic(ctx.resources.get(map_uri).json() if map_uri else {"looks": 0, "objects": {}, "voxels": {}})
     scene, _ = look(ctx)
     view = desk_view(ctx)
     own = owners(view, scene)
     data["looks"] += 1
     voxels: dict[str, dict[str, int]] = data["voxels"]
-    for key in _seen_through(view.points, view.valid & ~view.things, view, voxels):
+    for key in _seen_through(view.points, view.valid & ~view.objects, view, voxels):
         del voxels[key]
     for number, item in enumerate(scene.objects):
-        entry = data["things"].setdefault(item.id, {"seen": 0})
+        entry = data["objects"].setdefault(item.id, {"seen": 0})
         entry.update(label=item.label, color=item.color, shape=item.shape, container=bool(item.is_container), seen=entry["seen"] + 1)
         cells = np.unique(np.floor(view.points[(own == number) & view.valid] / VOXEL).astype(int), axis=0)
         for cell in cells:
             votes = voxels.setdefault(",".join(map(str, cell)), {})
             votes[item.id] = votes.get(item.id, 0) + 1
     kept = ctx.resources.put(data, text=f"semantic map of {data['looks']} looks")
-    return SemanticMap(map=kept, looks=data["looks"], things=len(_things(data)), voxels=len(voxels))
+    return SemanticMap(map=kept, looks=data["looks"], objects=len(_objects(data)), voxels=len(voxels))
 
 
 def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: DeskView, voxels: dict[str, dict[str, int]]) -> list[str]:
@@ -128,18 +128,18 @@ def query_semantic_map(
     data = _semantic(ctx.resources.get(map_uri).json())
     if order == "distance" and near is None:
         raise DeskhandError("invalid_input", "query_semantic_map: order distance needs near.")
-    owned = _things(data)
-    found: list[MappedThing] = []
+    owned = _objects(data)
+    found: list[MappedObject] = []
     shown: list[npt.NDArray[np.float64]] = []
     wanted = _named(words, data, owned)
     for name, (centres, votes) in owned.items():
         inside = np.ones(len(centres), bool) if near is None else np.linalg.norm(centres - np.array(near), axis=1) <= radius
         if name not in wanted or not inside.any():
             continue
-        entry = data["things"][name]
+        entry = data["objects"][name]
         half = VOXEL / 2
         found.append(
-            MappedThing(
+            MappedObject(
                 object_id=name,
                 label=entry["label"],
                 color=entry["color"],
@@ -152,19 +152,19 @@ def query_semantic_map(
             )
         )
         shown.append(centres[inside])
-    key = (lambda thing: -thing["voxels"]) if order == "voxels" else (lambda thing: float(np.linalg.norm(np.array(thing["center"]) - np.array(near))))
+    key = (lambda item: -item["voxels"]) if order == "voxels" else (lambda item: float(np.linalg.norm(np.array(item["center"]) - np.array(near))))
     points = ctx.resources.put(np.concatenate(shown).astype(np.float32), POINTS, "voxels that were found") if shown else None
-    return SemanticAnswer(things=sorted(found, key=key), points=points)
+    return SemanticAnswer(objects=sorted(found, key=key), points=points)
 
 
 def _semantic(data: Any) -> dict[str, Any]:
-    if not isinstance(data, dict) or set(data) != {"looks", "things", "voxels"}:
+    if not isinstance(data, dict) or set(data) != {"looks", "objects", "voxels"}:
         raise DeskhandError("invalid_input", "this resource is no semantic map.", hint="Give the map that build_semantic_map made.")
     result: dict[str, Any] = json.loads(json.dumps(data))
     return result
 
 
-def _things(data: dict[str, Any]) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+def _objects(data: dict[str, Any]) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """Voxel centres (N, 3) and shares of votes (N,) of every object."""
     cells: dict[str, list[list[float]]] = {}
     shares: dict[str, list[float]] = {}
@@ -181,7 +181,7 @@ def _named(words: str, data: dict[str, Any], owned: dict[str, tuple[npt.NDArray[
         return {words} if words else set(owned)
     objects = []
     for name, (centres, _) in owned.items():
-        entry, pose = data["things"][name], np.eye(4)
+        entry, pose = data["objects"][name], np.eye(4)
         pose[:3, 3] = (centres.min(axis=0) + centres.max(axis=0)) / 2
         size = np.ptp(centres, axis=0) + VOXEL
         objects.append(

@@ -85,8 +85,8 @@ def compare_objects(
     places = {other.id: number for number, other in enumerate(scene.objects)}
     lab = cv2.cvtColor(view.frame.color.astype(np.float32) / 255, cv2.COLOR_RGB2Lab)
 
-    def seen_color(thing: SceneObject) -> Array:
-        pixels = lab[own == places[thing.id]]
+    def seen_color(obj: SceneObject) -> Array:
+        pixels = lab[own == places[obj.id]]
         if not len(pixels):
             return np.full(3, np.nan)
         lit = pixels[pixels[:, 0] >= np.quantile(pixels[:, 0], LIT)]  # sides in the shade are darker, and how much of them is seen differs

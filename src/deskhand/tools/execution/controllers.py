@@ -211,7 +211,7 @@ def navigate_to_goal_pose(
             hint="Start Nav2 for a robot with a base; else work within the arm's reach.",
         )
     report = base.navigate(x, y, yaw, ctx.progress, lambda: ctx.cancelled() or ctx.robot.safety_status().stopped)
-    ctx.belief.disturb()
+    ctx.belief.disturb(pushes=True)
     if report.code:
         raise ToolError(
             report.code, report.message, data={"x": report.x, "y": report.y, "yaw": report.yaw, "distance_left": number_or_none(report.distance_left)}

@@ -72,7 +72,7 @@ def direct_action(
     if max(action[:3]) > BINS or action[6] > 1:
         raise DeskhandError("invalid_arguments", "direct_action: x, y, z are 0 to 100 and the gripper is 0 or 1.", retry=True)
     robot, skills = ctx.robot, skill_context(ctx)
-    ctx.belief.disturb()
+    ctx.belief.disturb(pushes=True)
     robot.update_scene(SceneUpdate(replace=()))  # fingers go around objects and touch them
     plan = robot.plan_motion(MotionGoal(poses=(pose_of(action),)))
     report = robot.execute(plan.id, ctx.progress, ctx.cancelled)

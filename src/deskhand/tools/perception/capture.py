@@ -73,7 +73,7 @@ def capture_rgbd(
         points = None
         if cloud:
             view = desk_view(ctx, frame)
-            points = ctx.resources.put(thin(view.points[view.things & view.valid], 0.003), POINTS, f"points above the table at {frame.stamp:.2f} s")
+            points = ctx.resources.put(thin(view.points[view.objects & view.valid], 0.003), POINTS, f"points above the table at {frame.stamp:.2f} s")
         color = ctx.resources.put(frame.color, IMAGE, f"picture at {frame.stamp:.2f} s")
         depth = ctx.resources.put(np.asarray(frame.depth, np.float32), DEPTH, f"depth at {frame.stamp:.2f} s")
         shots.append(Shot(color=color, depth=depth, cloud=points, stamp=float(frame.stamp)))

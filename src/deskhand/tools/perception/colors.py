@@ -73,7 +73,7 @@ def color_grounding(
         raise DeskhandError("invalid_input", f"{color!r} is no colour that is known; valid: {', '.join(COLORS)}.")
     view = desk_view(ctx)
     named = named_pixels(view.frame.color)
-    where = view.valid | view.filled if on_table else view.things
+    where = view.valid | view.filled if on_table else view.objects
     mask = (named == COLORS.index(name)) & where & ~view.robot
     own = owners(view, ctx.belief.scene) if ctx.belief.scene is not None else np.full(mask.shape, -1, np.int32)
     ids = [item.id for item in ctx.belief.scene.objects] if ctx.belief.scene is not None else []
@@ -83,7 +83,7 @@ def color_grounding(
     parts = sorted((part for part in parts if part.sum() >= min_pixels), key=lambda part: -int(part.sum()))
     kept = np.logical_or.reduce(parts) if parts else np.zeros(mask.shape, bool)
     regions = [_region(part, view.frame.color, view.points, own, ids) for part in parts]
-    counts = {each: int(((named == number) & view.things).sum()) for number, each in enumerate(COLORS)}
+    counts = {each: int(((named == number) & view.objects).sum()) for number, each in enumerate(COLORS)}
     return ColorRegions(regions=regions, mask=put_mask(ctx.resources, kept, f"where it is {name}"), seen={each: n for each, n in counts.items() if n})
 
 

@@ -84,7 +84,7 @@ class ObjectCount(TypedDict):
     postconditions=("scene_known",),
     timeout=30.0,
     when_to_use="To tally: the number of objects in all, of one kind or colour, or in one container, in a new picture, with what is known to lie hidden.",
-    limits="Counts objects of the desk, not their parts or pictures of them. Things that look like one (a closed row of equal blocks) may count as one.",
+    limits="Counts objects of the desk, not their parts or pictures of them. Objects that look like one (a closed row of equal blocks) may count as one.",
     examples=[("The number of red blocks", {"label": "block", "color": "red"}), ("How many pieces are in the bin?", {"inside": "bin_1"})],
     failures=[("The container is not on the desk", {"inside": "ghost_9"}, "unknown_object")],
 )

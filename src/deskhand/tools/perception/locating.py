@@ -63,18 +63,18 @@ class Crop(TypedDict):
     when_to_use="To learn where objects are in every frame at once: in the picture (2-D), in world, base and camera (3-D), how far and which way from the arm.",
     limits="Takes a new look; where an object was at another time tells where_is. The centre of what is partly hidden is estimated.",
     examples=[
-        ("2-D and 3-D location of the cup", {"thing": "the cup"}),
-        ("How far from the arm, and in which direction, is block_1?", {"thing": "block_1"}),
+        ("2-D and 3-D location of the cup", {"words": "the cup"}),
+        ("How far from the arm, and in which direction, is block_1?", {"words": "block_1"}),
     ],
-    failures=[("Nothing like it is on the desk", {"thing": "a grand piano"}, "object_lost")],
+    failures=[("Nothing like it is on the desk", {"words": "a grand piano"}, "object_lost")],
 )
-def locate_object(ctx: ToolContext, thing: Annotated[str, Field(min_length=2, max_length=80, description="id or words, for example 'red block'")]) -> Locations:
+def locate_object(ctx: ToolContext, words: Annotated[str, Field(min_length=2, max_length=80, description="id or words, for example 'red block'")]) -> Locations:
     """Locate an object by id or words in a new picture: pixel box and centre, position in world, base and camera frames, distance and bearing."""
     scene, _ = look(ctx)
-    found = [item for item in scene.objects if item.id == thing] or named_by(thing, scene)[0]
+    found = [item for item in scene.objects if item.id == words] or named_by(words, scene)[0]
     if not found:
         seen = ", ".join(f"{item.id} ({item.color} {item.label})" for item in scene.objects) or "nothing"
-        raise DeskhandError("object_lost", f"nothing is seen that {thing!r} names; seen: {seen}.", hint="Use other words, or an id.")
+        raise DeskhandError("object_lost", f"nothing is seen that {words!r} names; seen: {seen}.", hint="Use other words, or an id.")
     view = desk_view(ctx)
     own = owners(view, scene)
     base_T_world = inverse(ctx.robot.arm.world_T_base)

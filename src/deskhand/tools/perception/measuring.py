@@ -138,7 +138,7 @@ def _gap(a: SceneObject, b: SceneObject) -> Measurement:
     unit="pose_and_localisation",
     isolated=True,
     timeout=60.0,
-    when_to_use="To align two point clouds of one rigid thing or scene: how was it, or the camera, shifted and turned between them, and how sure is that?",
+    when_to_use="To align two point clouds of one rigid object or scene: how was it, or the camera, shifted and turned between them, and how sure is that?",
     limits="Iterative closest point, point to plane: wants a rough start or a small motion and enough overlap; directions that the shape leaves open (along a "
     "plane, about an axis) have a large deviation.",
     examples=[("Lay the cloud of this view on that of the view before", {"source": "deskhand://b", "target": "deskhand://a"})],
@@ -209,7 +209,7 @@ def point_to_object(
     scene = last_look(ctx)
     view = desk_view(ctx)
     if pixel is not None:
-        check_pixel(pixel, view.things.shape)
+        check_pixel(pixel, view.objects.shape)
         k = view.frame.intrinsics
         start = view.eye
         way = view.frame.world_T_camera[:3, :3] @ np.array([(pixel[0] - k.cx) / k.fx, (pixel[1] - k.cy) / k.fy, 1.0])
@@ -220,7 +220,7 @@ def point_to_object(
     hit = first_hit(start, way / np.linalg.norm(way), scene, view.points[view.robot & np.isfinite(view.points[..., 2])].astype(float))
     name, on = hit.object_id, hit.on
     if pixel is not None:
-        own = owners(view, scene)[check_pixel(pixel, view.things.shape)]
+        own = owners(view, scene)[check_pixel(pixel, view.objects.shape)]
         if own >= 0:
             name, on = scene.objects[int(own)].id, "object"
     return PointedAt(

@@ -61,7 +61,7 @@ class DepthQuality(TypedDict):
     usable: Annotated[bool, Field(description="no problem was found")]
     problems: Annotated[list[str], Field(description="what is wrong and what to do; empty when nothing is")]
     holes: Annotated[float, Field(description="share of pixels without depth")]
-    holes_near_things: Annotated[float | None, Field(description="the same in and around what stands on the table; null when nothing does")]
+    holes_near_objects: Annotated[float | None, Field(description="the same in and around what stands on the table; null when nothing does")]
     table_noise: Annotated[float | None, Field(description="standard deviation of the table's points from a plane [m]; null without a table")]
     table_offset: Annotated[float | None, Field(description="height at which the table is seen; it should be 0 [m]")]
     table_tilt: Annotated[float | None, Field(description="angle of the seen table to level [rad]")]
@@ -190,14 +190,14 @@ def check_depth(
             usable=False,
             problems=problems,
             holes=round(float(holes.mean()), 5),
-            holes_near_things=None,
+            holes_near_objects=None,
             table_noise=None,
             table_offset=None,
             table_tilt=None,
             objects=[],
         )
     view = desk_view(ctx, frame)
-    around = cv2.dilate(view.things.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    around = cv2.dilate(view.objects.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
     noise = table_noise(frame, fit.world_T_camera)
     if noise > ROUGH:
         problems.append(f"the table's points scatter by {1000 * noise:.1f} mm: go nearer or add light")
@@ -214,7 +214,7 @@ def check_depth(
         usable=not problems,
         problems=problems,
         holes=round(float(holes.mean()), 5),
-        holes_near_things=number_or_none(holes[around].mean()) if around.any() else None,
+        holes_near_objects=number_or_none(holes[around].mean()) if around.any() else None,
         table_noise=number_or_none(noise, 6),
         table_offset=number_or_none(fit.offset, 6),
         table_tilt=number_or_none(fit.tilt, 6),

@@ -95,13 +95,13 @@ def segment_by_prompt(
     scene = None
     if text is not None:
         scene, _ = look(ctx)
-        things, _ = named_by(text, scene)
-        if not things:
+        objects, _ = named_by(text, scene)
+        if not objects:
             seen = ", ".join(item.id for item in scene.objects) or "nothing"
             raise DeskhandError("object_lost", f"nothing is seen that {text!r} names; seen: {seen}.", hint="Use other words, or a point.")
-        found = things[0].id
+        found = objects[0].id
     view = desk_view(ctx)
-    shape = view.things.shape
+    shape = view.objects.shape
     if scene is not None:
         start = owners(view, scene) == [item.id for item in scene.objects].index(found)
     elif point is not None:
@@ -160,7 +160,7 @@ def _parts(view: DeskView, method: str) -> Labels:
     """Label picture (H, W) of what hangs together, 0 for nothing."""
     settings = SETTINGS if method == "surface" else replace(SETTINGS, chroma_step=ANY_COLOR)
     part = view.part if method == "surface" else replace(view.part, light=np.full_like(view.part.light, 128))
-    return pasted(part, components(part, part.things, settings))
+    return pasted(part, components(part, part.objects, settings))
 
 
 def _grown(labels: Labels, pixel: tuple[int, int]) -> Mask:

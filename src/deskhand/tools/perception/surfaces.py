@@ -1,4 +1,4 @@
-"""Surfaces: the one that things stand on, the hidden sides of an object, depth without a depth sensor, and whether the camera is where it should be."""
+"""Surfaces: the one that objects stand on, the hidden sides of an object, depth without a depth sensor, and whether the camera is where it should be."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def segment_surface(
     view = desk_view(ctx)
     seen = view.valid & ~view.robot
     if item is None:
-        points, height, above = view.points[seen & ~view.things], 0.0, [view.points[view.things]]
-        above += [np.asarray(thing.points, np.float32) for thing in scene.objects]
+        points, height, above = view.points[seen & ~view.objects], 0.0, [view.points[view.objects]]
+        above += [np.asarray(obj.points, np.float32) for obj in scene.objects]
     else:
         own = owners(view, scene) == [other.id for other in scene.objects].index(item.id)
         inner = cv2.erode((own & view.valid).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0  # pixels on its edge are half something else
         points, height = view.points[inner], item.top
-        above = [view.points[view.things & ~own & (view.points[..., 2] > height - SEEN)]]
+        above = [view.points[view.objects & ~own & (view.points[..., 2] > height - SEEN)]]
     found = find_surface(points, height, np.concatenate(above))
     if found is None:
         raise DeskhandError("object_lost", "too little of the surface is seen.", hint="Bring the arm home, or look from elsewhere.")
@@ -206,7 +206,7 @@ def check_camera_pose(
         if known.ndim != 2 or known.shape[1] != 3 or len(known) < 200:
             raise DeskhandError("invalid_input", f"{reference} is no cloud (N, 3) of at least 200 points.", hint="Ask capture_rgbd for one with cloud: true.")
         view = desk_view(ctx, frame)
-        now = view.points[view.things & view.valid].astype(float)
+        now = view.points[view.objects & view.valid].astype(float)
         now = now[np.linspace(0, len(now) - 1, min(len(now), 4000)).astype(int)] if len(now) else np.zeros((0, 3))
         _compare(drift, now, known)
     drift["ok"] = not drift["problems"]
@@ -221,7 +221,7 @@ def _compare(drift: CameraDrift, now: np.ndarray, known: np.ndarray) -> None:
     pose, rms, overlap, _ = register_clouds(now, known, np.eye(4), 0.06)
     drift["overlap"] = round(overlap, 3)
     if overlap < ENOUGH or not np.isfinite(rms):
-        drift["problems"].append(f"only {overlap:.0%} of what is seen lies on the reference: things were moved, or the camera is far off")
+        drift["problems"].append(f"only {overlap:.0%} of what is seen lies on the reference: objects were moved, or the camera is far off")
         return
     middle = now.mean(axis=0)
     shift = pose[:3, :3] @ middle + pose[:3, 3] - middle

@@ -40,7 +40,7 @@ class Named(TypedDict):
     source: Annotated[str, Field(description="words: by kind, colour, shape, size and place; else the detector that saw it")]
 
 
-class NamedThings(TypedDict):
+class NamedObjects(TypedDict):
     """What the phrases name, best first for each phrase."""
 
     found: list[Named]
@@ -71,22 +71,22 @@ def detect_by_words(
     ctx: ToolContext,
     phrases: Annotated[list[Phrase], Field(min_length=1, max_length=12, description="what to look for, one noun phrase each")],
     min_score: Annotated[float, Field(ge=0, le=1, description="share of certainty from which a detector's word counts, 0 to 1")] = 0.2,
-) -> NamedThings:
+) -> NamedObjects:
     """Detect what free phrases name in a new picture: object id, box, position and score for each phrase, by words and by open-vocabulary models."""
     scene, note = look(ctx)
     frame = ctx.robot.observe()
     found: list[Named] = []
     notes = [note] if note else []
     for phrase in phrases:
-        things, assumed = named_by(phrase, scene)
+        objects, assumed = named_by(phrase, scene)
         notes += [assumed] if assumed else []
-        found += [_named(phrase, item, float(item.confidence), "words") for item in things]
+        found += [_named(phrase, item, float(item.confidence), "words") for item in objects]
     for detection in _asked(phrases, frame, notes):
         if detection.score >= min_score:
             found.append(_detected(detection, scene, frame))
     found = [item for number, item in enumerate(found) if not item["object_id"] or item["object_id"] not in _earlier(found[:number], item["phrase"])]
     found.sort(key=lambda item: (phrases.index(item["phrase"]), -item["score"]))
-    return NamedThings(found=found, missing=[phrase for phrase in phrases if not any(item["phrase"] == phrase for item in found)], note=" ".join(notes))
+    return NamedObjects(found=found, missing=[phrase for phrase in phrases if not any(item["phrase"] == phrase for item in found)], note=" ".join(notes))
 
 
 def named_by(phrase: str, scene: Scene) -> tuple[list[SceneObject], str]:
@@ -108,9 +108,9 @@ def named_by(phrase: str, scene: Scene) -> tuple[list[SceneObject], str]:
     if target is None or target[1]:
         return [], ""
     relation = WHERE[tuple(rest[:length])]
-    things = [scene.get(str(item["id"])) for item in resolve(replace(ref, count=0), data, "any").objects]
+    objects = [scene.get(str(item["id"])) for item in resolve(replace(ref, count=0), data, "any").objects]
     others = [scene.get(str(item["id"])) for item in resolve(replace(target[0], count=0), data, "any").objects]
-    found = [item for item in things if any(item.id != other.id and relation_holds(scene, item, relation, other)[0] for other in others)]
+    found = [item for item in objects if any(item.id != other.id and relation_holds(scene, item, relation, other)[0] for other in others)]
     return found[: ref.count or None], ""
 
 

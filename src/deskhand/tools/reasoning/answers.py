@@ -63,8 +63,8 @@ def _known(belief: Belief) -> set[str]:
 
 
 def _relation(found: re.Match[str], scene: Scene, belief: Belief) -> Iterator[Unsupported]:
-    things = {item.id: item for item in (*belief.hidden, *scene.objects)}
-    item, other = things.get(found["a"]), things.get(found["b"])
+    objects = {item.id: item for item in (*belief.hidden, *scene.objects)}
+    item, other = objects.get(found["a"]), objects.get(found["b"])
     if item is None or (other is None and found["b"] not in ("table", "desk")):
         yield Unsupported(said=found[0], reason=f"{found['a'] if item is None else found['b']} is not on the desk now")
         return
@@ -79,9 +79,9 @@ def _count(found: re.Match[str], scene: Scene) -> Iterator[Unsupported]:
     if number is None:
         return
     try:
-        things = fitting(read_phrase(f"all {found['what']}" if not found["what"].startswith("all") else found["what"]), objects_data(scene), scene)
+        objects = fitting(read_phrase(f"all {found['what']}" if not found["what"].startswith("all") else found["what"]), objects_data(scene), scene)
     except DeskhandError:
         return  # about objects that have no name here: nothing that can be judged
     least = found["n"] in ("a", "an", "one")
-    if len(things) != number and not (least and len(things) > number):
-        yield Unsupported(said=found[0], reason=f"the last look shows {len(things)}: {', '.join(str(item['id']) for item in things) or 'none'}")
+    if len(objects) != number and not (least and len(objects) > number):
+        yield Unsupported(said=found[0], reason=f"the last look shows {len(objects)}: {', '.join(str(item['id']) for item in objects) or 'none'}")

@@ -119,7 +119,7 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
     top = (max(levels(slots)) + 1) * blocks.edge
     best_radius = least + 0.42 * (most - least)
     outlines = [corners_of(item) for item in scene.objects if item.bottom < 0.03]
-    things = [(outline, outline.mean(axis=0), float(np.ptp(outline, axis=0).max())) for outline in outlines]
+    objects = [(outline, outline.mean(axis=0), float(np.ptp(outline, axis=0).max())) for outline in outlines]
     ranked = []
     for radius in np.arange(least, most + 1e-9, (most - least) / 12):
         for angle in np.deg2rad(np.arange(-60, 61, 5)):
@@ -130,8 +130,8 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
                 if reach.max() > most + 0.01 or reach.min() < least - 0.02:
                     continue
                 centre, around = np.array([site.x, site.y]), math.hypot(*size) / 2 + AMPLE
-                near = [thing for thing, middle, half in things if math.hypot(*(middle - centre)) < around + half]
-                gap = min((_gap(corners, thing) for thing in near), default=AMPLE)
+                near = [obj for obj, middle, half in objects if math.hypot(*(middle - centre)) < around + half]
+                gap = min((_gap(corners, obj) for obj in near), default=AMPLE)
                 if gap > ROOM:
                     ranked.append((-min(gap, AMPLE) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
     best = [site for _, site in sorted(ranked, key=lambda item: item[0])[:SITES]]
@@ -152,14 +152,14 @@ def _corners(site: Site, size: tuple[float, float]) -> np.ndarray:
     return np.asarray(local @ np.array([[c, s], [-s, c]]) + [site.x, site.y])
 
 
-def _gap(corners: np.ndarray, thing: np.ndarray) -> float:
+def _gap(corners: np.ndarray, item: np.ndarray) -> float:
     """Distance [m] between two outlines by the axes of the first and the line between them; at most the true one."""
     first, second = corners[0] - corners[1], corners[1] - corners[2]
-    between = thing.mean(axis=0) - corners.mean(axis=0)
+    between = item.mean(axis=0) - corners.mean(axis=0)
     gap = 0.0
     for axis in (first, second, between):
         unit = axis / max(1e-9, float(np.linalg.norm(axis)))
-        a, b = corners @ unit, thing @ unit
+        a, b = corners @ unit, item @ unit
         gap = max(gap, float(b.min() - a.max()), float(a.min() - b.max()))
     return gap
 

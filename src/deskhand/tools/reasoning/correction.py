@@ -172,11 +172,11 @@ def _wanted(rule: Rule) -> list[list[Step]]:
         found = _ACT.fullmatch(atom)
         if not found:
             continue
-        act, thing, target, bare = found.groups()
+        act, item, target, bare = found.groups()
         if bare:
             blocks.append([Step(bare)])
         elif act == "pick":
-            blocks.append([Step("pick", {"object_id": thing}), Step("put_aside")])
+            blocks.append([Step("pick", {"object_id": item}), Step("put_aside")])
         elif act in ("place_in", "place_on") and target:
-            blocks.append([Step("pick", {"object_id": thing}), Step(act, {PUTS[act][1]: target})])
+            blocks.append([Step("pick", {"object_id": item}), Step(act, {PUTS[act][1]: target})])
     return blocks

@@ -55,7 +55,7 @@ def order_moves(
     start: Annotated[Piles, Field(description="place -> its items from the bottom up; empty places too")],
     goal: Annotated[Piles, Field(description="the same as it shall be; places that are left out shall be empty")],
     rule: Annotated[
-        Literal["any", "not_larger", "smaller"], Field(description="what may lie on what: anything, nothing larger, only smaller things; by sizes")
+        Literal["any", "not_larger", "smaller"], Field(description="what may lie on what: anything, nothing larger, only smaller objects; by sizes")
     ] = "any",
     sizes: Annotated[
         dict[Name, Annotated[float, Field(gt=0)]] | None, Field(description="size of every item in one unit, for example widths [m]; null: rule any")

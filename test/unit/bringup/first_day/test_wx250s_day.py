@@ -88,6 +88,7 @@ def day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield Day("wx250s", tmp_path, person, settings={"port": emulator.path, "driver": "dynamixel"}, rehearsal=True), emulator, person
 
 
+@pytest.mark.long  # the other two arms have their day in the suite
 def test_the_whole_of_its_own_steps_ends_with_an_arm_that_our_driver_takes(day: Any) -> None:
     today, arm, _ = day
     arm.unit(7)["drive_mode"] = TIMED  # not reversed: somebody reset it

@@ -1,5 +1,5 @@
 import pytest
-from remembered import Clock, at, scene, thing
+from remembered import Clock, an_object, at, scene
 
 from deskhand.errors import DeskhandError
 from deskhand.language.past.query import Kinds, Query, When, ask
@@ -7,11 +7,11 @@ from deskhand.language.past.telling import answer
 from deskhand.language.past.words import EXAMPLES, parse
 from deskhand.world.history.recorder import Memory
 
-BOX = thing("box_1", "brown", 0.1, 0.0)
-WHITE, GREEN = thing("cup_1", "white", 0.1, 0.15), thing("cup_2", "green", 0.1, -0.15)  # left is +y
-RED, BLUE = thing("pen_1", "red", -0.05, 0.2), thing("pen_2", "blue", -0.05, -0.2)
-BIN = thing("bin_1", "black", 0.15, 0.35)
-SPONGE = thing("sponge_1", "yellow", 0.0, 0.0)
+BOX = an_object("box_1", "brown", 0.1, 0.0)
+WHITE, GREEN = an_object("cup_1", "white", 0.1, 0.15), an_object("cup_2", "green", 0.1, -0.15)  # left is +y
+RED, BLUE = an_object("pen_1", "red", -0.05, 0.2), an_object("pen_2", "blue", -0.05, -0.2)
+BIN = an_object("bin_1", "black", 0.15, 0.35)
+SPONGE = an_object("sponge_1", "yellow", 0.0, 0.0)
 
 
 def in_bin(item):

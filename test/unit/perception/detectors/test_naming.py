@@ -22,7 +22,7 @@ from deskhand.types import SceneObject
 SHAPE = (480, 640)
 
 
-def thing(label="object", confidence=0.6, container=False):
+def an_object(label="object", confidence=0.6, container=False):
     return SceneObject("", label, "red", "box", np.full(3, 0.04), np.eye(4), np.zeros((0, 3), np.float32), confidence, is_container=container)
 
 
@@ -47,50 +47,50 @@ def said(label, box, score=0.9, mask=None, source="onnx:test"):
     return Detection(label, score, source, box, mask)
 
 
-def test_detections_go_to_the_things_that_they_cover():
-    things = [pixels(100, 100, 160, 160), pixels(200, 100, 260, 160), pixels(400, 300, 420, 320)]
+def test_detections_go_to_the_objects_that_they_cover():
+    objects = [pixels(100, 100, 160, 160), pixels(200, 100, 260, 160), pixels(400, 300, 420, 320)]
     left, right, nowhere = said("cup", (205, 98, 262, 158)), said("can", (95, 97, 161, 163)), said("box", (300, 300, 380, 380))
-    assert {(i, d.label) for i, d in assigned(things, SHAPE, [left, right, nowhere])} == {(0, "can"), (1, "cup")}
+    assert {(i, d.label) for i, d in assigned(objects, SHAPE, [left, right, nowhere])} == {(0, "can"), (1, "cup")}
     around_all = said("table", (0, 0, 640, 480))
-    assert assigned(things, SHAPE, [around_all]) == []
+    assert assigned(objects, SHAPE, [around_all]) == []
 
 
 def test_a_mask_says_more_than_a_box():
     ring = np.zeros(SHAPE, bool)
     ring[100:160, 100:160] = True
     ring[115:145, 115:145] = False
-    things = [np.nonzero(ring.ravel())[0], pixels(115, 115, 145, 145)]  # a thing that lies within the outline of another
+    objects = [np.nonzero(ring.ravel())[0], pixels(115, 115, 145, 145)]  # an object that lies within the outline of another
     mask = np.zeros(SHAPE, bool)
     mask[115:145, 115:145] = True
-    assert [(i, d.label) for i, d in assigned(things, SHAPE, [said("ball", (100, 100, 160, 160), mask=mask)])] == [(1, "ball")]
+    assert [(i, d.label) for i, d in assigned(objects, SHAPE, [said("ball", (100, 100, 160, 160), mask=mask)])] == [(1, "ball")]
 
 
-def test_an_unknown_thing_takes_the_name_and_its_source():
-    named = agreed(thing(), [Opinion("cup", 0.5, "onnx:a")])
+def test_an_unknown_object_takes_the_name_and_its_source():
+    named = agreed(an_object(), [Opinion("cup", 0.5, "onnx:a")])
     assert (named.label, named.label_source) == ("cup", "onnx:a") and 0.3 < named.confidence < 0.5
 
 
 def test_agreement_makes_surer_and_disagreement_less_sure_and_sources_are_kept():
-    sure = agreed(thing("cup", 0.6), [Opinion("cup", 0.5, "onnx:a"), Opinion("cup", 0.4, "vlm:b")])
+    sure = agreed(an_object("cup", 0.6), [Opinion("cup", 0.5, "onnx:a"), Opinion("cup", 0.4, "vlm:b")])
     assert sure.label_source == "geometry+onnx:a+vlm:b" and sure.confidence == pytest.approx(1 - (1 - 0.9 * 0.6) * 0.5 * 0.6)
-    torn = agreed(thing("cup", 0.6), [Opinion("can", 0.5, "onnx:a")])
+    torn = agreed(an_object("cup", 0.6), [Opinion("can", 0.5, "onnx:a")])
     assert (torn.label, torn.label_source) == ("cup", "geometry") and torn.confidence < 0.6
-    outvoted = agreed(thing("cup", 0.6), [Opinion("can", 0.5, "onnx:a"), Opinion("can", 0.5, "vlm:b")])
+    outvoted = agreed(an_object("cup", 0.6), [Opinion("can", 0.5, "onnx:a"), Opinion("can", 0.5, "vlm:b")])
     assert (outvoted.label, outvoted.label_source) == ("can", "onnx:a+vlm:b")
-    assert agreed(thing("cup", 0.6), []).confidence == 0.6
+    assert agreed(an_object("cup", 0.6), []).confidence == 0.6
 
 
-def test_only_geometry_says_what_things_are_put_into():
-    assert agreed(thing("bin", 0.5, container=True), [Opinion("box", 0.99, "onnx:a")]).label == "bin"
-    assert agreed(thing("box", 0.5), [Opinion("bin", 0.99, "onnx:a")]).label == "box"
-    assert agreed(thing("bin", 0.5, container=True), [Opinion("tray", 0.9, "vlm:a")]).label == "tray"
+def test_only_geometry_says_what_objects_are_put_into():
+    assert agreed(an_object("bin", 0.5, container=True), [Opinion("box", 0.99, "onnx:a")]).label == "bin"
+    assert agreed(an_object("box", 0.5), [Opinion("bin", 0.99, "onnx:a")]).label == "box"
+    assert agreed(an_object("bin", 0.5, container=True), [Opinion("tray", 0.9, "vlm:a")]).label == "tray"
 
 
 def test_a_detector_that_fails_leaves_the_labels_of_the_others_and_says_so(caplog):
     broken, works = Says(fails=DeskhandError("model_failed", "no answer")), Says(said("cup", (100, 100, 160, 160)), weight=0.5)
-    (named,) = rename([thing()], [pixels(100, 100, 160, 160)], frame(), [broken, works])
+    (named,) = rename([an_object()], [pixels(100, 100, 160, 160)], frame(), [broken, works])
     assert named.label_source == "onnx:test" and "no answer" in caplog.text
-    assert named.confidence == pytest.approx(agreed(thing(), [Opinion("cup", 0.45, "onnx:test")]).confidence)  # the weight counts
+    assert named.confidence == pytest.approx(agreed(an_object(), [Opinion("cup", 0.45, "onnx:test")]).confidence)  # the weight counts
 
 
 def test_a_vision_language_model_is_shown_the_picture_and_its_boxes_are_read():

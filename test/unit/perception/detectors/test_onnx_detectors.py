@@ -112,7 +112,7 @@ def test_an_open_vocabulary_that_cannot_be_is_a_clear_error(tmp_path):
         OpenVocabularyDetector("w", small_models.ssd(tmp_path / "closed.onnx"), texts, {"cup": ["known"]}).detect(frame())
 
 
-def test_of_boxes_on_one_thing_the_best_stays():
+def test_of_boxes_on_one_object_the_best_stays():
     boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [30, 30, 40, 40]], np.float32)
     assert non_maximum_suppression(boxes, np.array([0.5, 0.9, 0.4], np.float32)) == [1, 2]
     assert overlap(boxes[0], boxes[1]) == pytest.approx(9 / 11) and overlap(boxes[0], boxes[2]) == 0.0

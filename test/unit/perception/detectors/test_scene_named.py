@@ -1,19 +1,19 @@
-"""Detectors in a look at a simulated desk: their words arrive at the right things, with their source."""
+"""Detectors in a look at a simulated desk: their words arrive at the right objects, with their source."""
 
 import pytest
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("mujoco")
 import numpy as np
-from looked_at import found_at, look, thing
+from looked_at import an_object, found_at, look
 
 from deskhand.perception.detectors.base import Detection
 from deskhand.perception.pipeline import Perception
 
 WORLD = (
-    thing("block", "red", (0.036,) * 3, 0.0, 0.0, name="red"),
-    thing("block", "blue", (0.036,) * 3, 0.08, 0.12, name="blue"),
-    thing("bin", "black", (0.18, 0.15, 0.1), 0.05, -0.25),
+    an_object("block", "red", (0.036,) * 3, 0.0, 0.0, name="red"),
+    an_object("block", "blue", (0.036,) * 3, 0.08, 0.12, name="blue"),
+    an_object("bin", "black", (0.18, 0.15, 0.1), 0.05, -0.25),
 )
 
 
@@ -34,7 +34,7 @@ def seen():
     return look(*WORLD)
 
 
-def test_a_word_lands_on_the_thing_that_its_mask_covers(seen):
+def test_a_word_lands_on_the_object_that_its_mask_covers(seen):
     perception = Perception(detectors=(Redness(),))
     scene = seen.detect(perception)
     red, blue = found_at(scene, seen.truth("red")), found_at(scene, seen.truth("blue"))

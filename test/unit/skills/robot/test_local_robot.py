@@ -26,7 +26,7 @@ def lying(x, y, z, yaw):
     return pose
 
 
-THINGS = (
+OBJECTS = (
     ObjectSpec("pen", "pen", (0.010, 0.010, 0.13), (0.08, 0.2, 0.72), 0.010, lying(0.10, 0.08, 0.005, 0.6)),
     ObjectSpec("ball", "ball", (0.036, 0.036, 0.036), (0.93, 0.4, 0.04), 0.02, pose_at(0.08, -0.08, 0.018)),
     ObjectSpec("cup", "cup", (0.041, 0.041, 0.05), (0.42, 0.12, 0.55), 0.03, pose_at(-0.05, -0.12, 0.025)),
@@ -36,8 +36,8 @@ THINGS = (
 
 
 class Bench:
-    def __init__(self, things):
-        self.simulation = Simulation(WorldSpec((BIN, *things)))
+    def __init__(self, objects):
+        self.simulation = Simulation(WorldSpec((BIN, *objects)))
         devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), SimCamera(self.simulation), SimClock(self.simulation))
         self.robot, self.belief = make_local_robot(self.simulation.arm, devices), Belief()
 
@@ -45,7 +45,7 @@ class Bench:
         return SkillContext(self.robot, self.belief, **more)
 
     def seen_as(self, name):
-        """The id that perception gave to a thing, by its place."""
+        """The id that perception gave to an object, by its place."""
         truth = self.simulation.truth().get(name).pose[:3, 3]
         item = min(self.belief.scene.objects, key=lambda item: float(np.linalg.norm(item.position - truth)))
         assert np.linalg.norm(item.position - truth) < 0.02, f"{name} is not seen"
@@ -57,7 +57,7 @@ class Bench:
         return bool(np.all(np.abs(local) < np.asarray(BIN.size) / 2))
 
     def take_away(self, name):
-        """Somebody takes a thing from the desk."""
+        """Somebody takes an object from the desk."""
         simulation = self.simulation
         index = [item.name for item in simulation.built.spec.objects].index(name)
         joint = simulation.model.body_jntadr[simulation.built.object_bodies[index]]
@@ -71,7 +71,7 @@ def bench():
     made = []
 
     def make(*names):
-        made.append(Bench([item for item in THINGS if item.name in names]))
+        made.append(Bench([item for item in OBJECTS if item.name in names]))
         assert look(made[-1].context()).ok
         return made[-1]
 
@@ -80,10 +80,10 @@ def bench():
         item.robot.close()
 
 
-def test_things_of_several_kinds_end_up_in_the_bin_and_the_skills_tell_the_truth(bench):
-    things = [item for item in THINGS if item.name != "eraser"]
-    desk = bench(*(item.name for item in things))
-    for item in things:
+def test_objects_of_several_kinds_end_up_in_the_bin_and_the_skills_tell_the_truth(bench):
+    objects = [item for item in OBJECTS if item.name != "eraser"]
+    desk = bench(*(item.name for item in objects))
+    for item in objects:
         name = desk.seen_as(item.name)
         picked = pick(desk.context(), name)
         assert picked.ok, f"{item.name}: {picked.message}"
@@ -95,7 +95,7 @@ def test_things_of_several_kinds_end_up_in_the_bin_and_the_skills_tell_the_truth
         assert not desk.simulation.truth().in_hand
 
 
-def test_a_thing_that_was_taken_away_is_lost_not_picked(bench):
+def test_a_object_that_was_taken_away_is_lost_not_picked(bench):
     desk = bench("ball", "eraser")
     name = desk.seen_as("ball")
     desk.take_away("ball")

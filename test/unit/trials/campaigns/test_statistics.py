@@ -9,7 +9,7 @@ from deskhand.trials.campaigns.statistics import compare, mcnemar, paired_interv
 
 
 def tango(both, only_first, only_second, neither, z=1.959964):
-    """Score interval of the difference by Tango (1998), by finding where its test statistic is +-z: another method for the same thing."""
+    """Score interval of the difference by Tango (1998), by finding where its test statistic is +-z: another method for the same object."""
     n = both + only_first + only_second + neither
     b, c = only_second, only_first
 

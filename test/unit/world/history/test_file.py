@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import remembered
-from remembered import at, scene, thing
+from remembered import an_object, at, scene
 
 from deskhand.errors import DeskhandError
 from deskhand.language.past.query import Kinds, Query, When, ask
@@ -17,7 +17,7 @@ from deskhand.language.past.words import parse
 from deskhand.world.history.reader import MemoryReader
 from deskhand.world.history.recorder import Memory, known_objects
 
-BLOCK, PEN = thing("block_1", "red", 0.0, 0.1), thing("pen_7", "blue", 0.1, -0.1)
+BLOCK, PEN = an_object("block_1", "red", 0.0, 0.1), an_object("pen_7", "blue", 0.1, -0.1)
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ def test_what_perception_needs_so_that_its_ids_go_on(file):
 def test_a_killed_writer_loses_nothing_that_it_was_told(file):
     program = textwrap.dedent(f"""
         import sys
-        from remembered import at, scene, thing
+        from remembered import an_object, at, scene
         from deskhand.world.history.recorder import Memory
         memory = Memory({str(file)!r}).open()
-        block = thing("block_1", "red", 0.0, 0.1)
+        block = an_object("block_1", "red", 0.0, 0.1)
         for stamp in range(50):
             memory.looked(scene(float(stamp), at(block, 0.02 * stamp, 0.1)))
         print("done", flush=True)

@@ -16,7 +16,7 @@ def remembered(tracker, detections):
     return [replace(detection.item, id=name) for detection, name in zip(detections, ids, strict=True)]
 
 
-def test_known_things_keep_their_ids_and_new_ones_get_ids_that_were_never_used(tmp_path):
+def test_known_objects_keep_their_ids_and_new_ones_get_ids_that_were_never_used(tmp_path):
     file = tmp_path / "memory.sqlite"
     red, green, cup = seen("block", "red", 0.0, 0.0), seen("block", "green", 0.1, 0.0), seen("cup", "blue", 0.0, 0.1)
     third = seen("block", "blue", -0.1, 0.2)
@@ -30,7 +30,7 @@ def test_known_things_keep_their_ids_and_new_ones_get_ids_that_were_never_used(t
     assert again.update([other, cup, red, green]) == ["block_4", "cup_1", "block_1", "block_2"]
 
 
-def test_a_thing_that_was_moved_while_the_robot_was_off_is_known_again_by_its_looks(tmp_path):
+def test_a_object_that_was_moved_while_the_robot_was_off_is_known_again_by_its_looks(tmp_path):
     file = tmp_path / "memory.sqlite"
     with Memory(file) as memory:
         tracker = Tracker(PerceptionSettings())

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from remembered import Clock, at, scene, thing
+from remembered import Clock, an_object, at, scene
 
 from deskhand.geometry import make_transform
 from deskhand.world.history.recorder import GONE, Memory
 
-BLOCK, CUP, BIN = thing("block_1", "red", 0.0, 0.1), thing("cup_1", "white", 0.1, -0.1), thing("bin_1", "black", 0.1, 0.3)
+BLOCK, CUP, BIN = an_object("block_1", "red", 0.0, 0.1), an_object("cup_1", "white", 0.1, -0.1), an_object("bin_1", "black", 0.1, 0.3)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_first_look_adds_and_a_second_one_confirms(memory):
     assert (memory.moment(state.begun).stamp, memory.moment(state.last).stamp) == (1.0, 2.0)
 
 
-def test_a_thing_that_creeps_is_found_to_have_moved_although_no_two_looks_differ_much(memory):
+def test_a_object_that_creeps_is_found_to_have_moved_although_no_two_looks_differ_much(memory):
     events = [event for n in range(5) for event in memory.looked(scene(float(n), at(BLOCK, 0.005 * n, 0.1)))]
     assert kinds(events) == [("block_1", "added"), ("block_1", "moved")]
     assert events[1].detail["distance"] == pytest.approx(0.015, abs=1e-6)
@@ -40,7 +40,7 @@ def test_a_move_keeps_where_it_was_and_how_long(memory):
     assert before.ended == now.begun == moved.moment.id and now.ended is None and now.object.position[0] == pytest.approx(0.2)
 
 
-def test_a_thing_on_another_is_moved_even_at_the_same_place(memory):
+def test_a_object_on_another_is_moved_even_at_the_same_place(memory):
     memory.looked(scene(1.0, BLOCK, CUP))
     assert kinds(memory.looked(scene(2.0, at(BLOCK, 0.0, 0.1, support="cup_1"), CUP))) == [("block_1", "moved")]
 
@@ -58,7 +58,7 @@ def test_what_a_look_misses_is_judged_by_the_picture(memory, found, status):
     assert memory.state("block_1").confidence <= before
 
 
-def test_without_a_picture_a_missed_thing_is_unseen_not_gone(memory):
+def test_without_a_picture_a_missed_object_is_unseen_not_gone(memory):
     memory.looked(scene(1.0, BLOCK, CUP))
     (event,) = memory.looked(scene(2.0, CUP))
     assert event.kind == "unseen" and "nobody looked" in event.detail["reason"]
@@ -109,11 +109,11 @@ def test_a_drop_is_no_placement(memory):
     assert kinds(memory.looked(scene(2.0, at(BLOCK, 0.15, 0.0)))) == [("block_1", "moved")]
 
 
-def test_another_name_for_the_same_thing_is_followed(memory):
+def test_another_name_for_the_same_object_is_followed(memory):
     memory.looked(scene(1.0, BLOCK))
     memory.held(BLOCK)
     memory.released("block_1")
-    again = thing("block_2", "red", 0.2, 0.2)
+    again = an_object("block_2", "red", 0.2, 0.2)
     memory.looked(scene(2.0, again))
     memory.renamed("block_1", "block_2")
     assert memory.state("block_1").object_id == "block_2"

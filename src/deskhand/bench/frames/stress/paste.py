@@ -124,16 +124,16 @@ def _placed(frame: LabelledFrame, region: Region, source: _Source, random: Rando
     """Points (N, 3) of the object where it stands on the other table, turned so that the camera sees the side that was seen."""
     assert frame.labels is not None
     known = np.isfinite(frame.depth) & region.inside
-    table, things = region.points[known & (frame.labels == TABLE)][::7], region.points[known & (frame.labels > TABLE)][::5]
+    table, objects = region.points[known & (frame.labels == TABLE)][::7], region.points[known & (frame.labels > TABLE)][::5]
     if not len(table):
         return None
-    touches = len(things) > 0 and random.random() < settings.touching
-    place = (things if touches else table)[int(random.integers(len(things) if touches else len(table))), :2].astype(float)
+    touches = len(objects) > 0 and random.random() < settings.touching
+    place = (objects if touches else table)[int(random.integers(len(objects) if touches else len(table))), :2].astype(float)
     gap = float(random.uniform(*settings.touch)) if touches else settings.apart
     eye = region.world_T_camera[:3, 3]
     away = _unit(place - eye[:2])
     direction = np.array([-away[1], away[0]]) * random.choice([-1, 1]) - away * random.uniform(-0.3, 1.0)
-    tree = cKDTree(things[:, :2]) if len(things) else None
+    tree = cKDTree(objects[:, :2]) if len(objects) else None
     for _ in range(80):
         points = _moved(source, place, eye)
         nearest = np.inf if tree is None else float(np.min(tree.query(points[::17, :2])[0]))

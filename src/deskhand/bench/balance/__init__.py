@@ -1,0 +1,1 @@
+"""How well a brain weighs: the task balance_scale over many seeds, and what its readings were."""
