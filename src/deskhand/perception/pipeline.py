@@ -24,6 +24,7 @@ from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
+from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.one_object import join_by_evidence
@@ -110,10 +111,11 @@ class Perception:
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
-        rest = self._joined(view, fits, join_resting(view, fits, rest))
+        rest = join_resting(view, fits, rest)
         memo: Memo = {}
-        if self.taught is not None:
-            rest = kept_pieces(view, self.taught, rest, memo)
+        told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
+        taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
+        rest = sorted([*taught, *self._joined(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -123,7 +125,7 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = complete(fits, placed)
+        placed = [enclosed(item) for item in complete(fits, placed)]
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
