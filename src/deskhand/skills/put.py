@@ -110,7 +110,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
     """Bring what is held to the place, let it go, look how far off it is, and correct that once; as :func:`place_at`."""
     _check_support(ctx, target)
     neighbours = tuple(ctx.belief.known) if target.exact else ()
-    carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours))
+    carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours), target.on if target.pan else ())
     pose = ctx.robot.tcp_pose() @ held.tcp_T_object
     pose[2, 3] += target.level - moved(held.object, pose).bottom  # it is let go just above
     release(ctx, held)
