@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import NOT, Ref
-from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, sideways
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, overhangs, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -123,7 +123,9 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
         there = _on_top(ref.where[0], [item for item in fitting if _where_holds(ref.where, item, objects)], objects)
-        fitting = there or (_most_nearly(ref.where, fitting, objects) if ref.definite else [])
+        if not there and ref.definite:
+            there, assumed = _most_nearly(ref.where, fitting, objects)
+        fitting = there
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
@@ -222,16 +224,26 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
     return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
 
 
-def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
-    """Of several objects of which the words hold strictly for none, the one that they can only mean."""
+def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
+    """Of several objects of which the words hold strictly for none, the one that they can only mean, and what was assumed for that."""
     relation, ref = where
     if relation == "near":
-        return _nearest_to(ref, items, objects)
+        return _nearest_to(ref, items, objects), ""
     if relation == "between" and len(items) > 1:
         ends = {str(item["id"]): pair(ref, [other for other in objects if other["id"] != item["id"]]) for item in items}
         loose = [item for item in items if loosely_between(Body.seen(item), [Body.seen(end) for end in ends[str(item["id"])]])]
-        return loose if len(loose) == 1 else []
-    return []
+        return (loose if len(loose) == 1 else []), ""
+    if relation == "on" and len(items) > 1:
+        below = {other["id"] for other in resolve(replace(ref, count=0), objects, "any").objects}
+        return _over(below, items, objects) if below else _on_what_it_hides(ref, items, objects)
+    return [], ""
+
+
+def _over(below: set[str], items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
+    """Of several that stand on none of ``below``, the only one that stands on what stands on one."""
+    known = {other["id"]: other for other in objects}
+    over = [item for item in items if (carrier := known.get(item.get("support"))) is not None and carrier.get("support") in below]
+    return (over, f"{over[0]['id']} stands on {over[0]['support']}, which stands on {known[over[0]['support']]['support']}") if len(over) == 1 else ([], "")
 
 
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
@@ -239,6 +251,15 @@ def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> lis
     others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
     gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
     return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
+
+
+def _on_what_it_hides(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
+    """Where nothing is called as what carries it: the one that hides most of what it stands on, so that nobody can tell what that is. None of several."""
+    known = {other["id"]: other for other in objects}
+    hiding = [item for item in items if (below := known.get(item.get("support"))) is not None and overhangs(Body.seen(item), Body.seen(below))]
+    if len(hiding) != 1:
+        return [], ""
+    return hiding, f"I took {hiding[0]['support']}, of which {hiding[0]['id']} hides the most, for '{ref.words}'"
 
 
 def container_of(item: Seen, objects: Sequence[Seen]) -> str:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from scipy.ndimage import distance_transform_edt
 
-from deskhand.geometry import Array, cylinder_axis, make_transform, rotation_about
+from deskhand.geometry import Array, cylinder_axis, inverse, make_transform, rotation_about, transform_points
 from deskhand.types import CollisionObject, Scene, SceneObject, Shape
 
 MIN_SIZE = 0.004  # [m]; perception's thinnest believable extent
 MIN_WALL = 0.003  # [m]
+LARGE = 0.12  # [m] of its longer side from which on the arm has to reach over a part of an object, or into it
+CELLS = 6  # of the longer side, in which its heights are told apart
+FILLED = 0.8  # mean height of these as a share of its box, below which that is mostly air
+UPRIGHT = 0.98  # cosine of its lean from which on its heights are along its own axis
+FEW = 60  # points of its cloud that are needed to tell
 
 
 def obstacles_from_scene(scene: Scene, leave_out: Collection[str] = ()) -> tuple[CollisionObject, ...]:
@@ -33,7 +39,33 @@ def obstacle_from_object(item: SceneObject) -> CollisionObject:
         return CollisionObject(item.id, (Shape("cylinder", (float(across.max()) / 2, float(size[axis])), make_transform(turn)),), item.pose)
     if item.shape == "sphere":
         return CollisionObject(item.id, (Shape("sphere", (float(size.max()) / 2,)),), item.pose)
-    return CollisionObject(item.id, (Shape("box", tuple(map(float, size))),), item.pose)
+    return CollisionObject(item.id, _columns(item, size) or (Shape("box", tuple(map(float, size))),), item.pose)
+
+
+def _columns(item: SceneObject, size: Array) -> tuple[Shape, ...]:
+    """Boxes up to what is seen of a large object that fills its box badly, as a rack or a hob with a knob does; of cells where nothing is seen the height is
+    that of the nearest. None where the box will do.
+    """
+    upright = abs(float(item.pose[2, 2])) > UPRIGHT
+    if not upright or float(size[:2].max()) < LARGE or len(item.points) < FEW:
+        return ()
+    local = transform_points(inverse(item.pose), np.asarray(item.points, dtype=float)) * [1.0, 1.0, np.sign(item.pose[2, 2])] + size / 2
+    count = np.maximum(np.round(size[:2] / size[:2].max() * CELLS).astype(int), 1)
+    edges = size[:2] / count
+    index = np.clip(np.floor(local[:, :2] / edges).astype(int), 0, count - 1)
+    heights = np.full(tuple(count), -1.0)
+    np.maximum.at(heights, (index[:, 0], index[:, 1]), np.clip(local[:, 2], MIN_SIZE, size[2]))
+    nearest = distance_transform_edt(heights < 0, sampling=edges, return_distances=False, return_indices=True)
+    heights = heights[tuple(nearest)]
+    if heights.mean() > FILLED * size[2]:
+        return ()
+    shapes = []
+    for row, column in np.ndindex(*count):
+        high = float(heights[row, column])
+        centre = (np.array([row, column]) + 0.5) * edges - size[:2] / 2
+        middle = np.sign(item.pose[2, 2]) * (high - size[2]) / 2
+        shapes.append(Shape("box", (float(edges[0]), float(edges[1]), high), make_transform(translation=[*centre, middle])))
+    return tuple(shapes)
 
 
 def _hollow(item: SceneObject, size: Array) -> tuple[Shape, ...]:

@@ -232,7 +232,7 @@ class Arranging:
                 spots = [(x, middle + pitch * ((len(items) - 1) / 2 - i)) for i in range(len(items))]
                 if not all(REACH[0] < math.dist(spot, BASE) < REACH[1] for spot in spots):
                     continue
-                taken = sum(math.dist(spot, other["position"][:2]) < _radius(other) + max(widths) / 2 + FINGERS for spot in spots for other in others)
+                taken = sum(_away(spot, other) < max(widths) / 2 + FINGERS for spot in spots for other in others)
                 way = sum(math.dist(spot, item["position"][:2]) for spot, item in zip(spots, items, strict=True))
                 if best is None or taken + 0.1 * way < best[0]:
                     best = taken + 0.1 * way, spots
@@ -248,6 +248,14 @@ def _goal(name: str, spot: Spot) -> Goal:
 
 def _radius(item: Seen) -> float:
     return math.hypot(*(float(edge) for edge in item["size"][:2])) / 2 if item.get("is_container") else max(float(edge) for edge in item["size"][:2]) / 2
+
+
+def _away(spot: tuple[float, float], item: Seen) -> float:
+    """Distance [m] of a spot from an object's outline, 0 within it."""
+    dx, dy = spot[0] - float(item["position"][0]), spot[1] - float(item["position"][1])
+    turn, (along, across) = float(item.get("yaw") or 0.0), (float(edge) / 2 for edge in item["size"][:2])
+    x, y = abs(dx * math.cos(turn) + dy * math.sin(turn)) - along, abs(dy * math.cos(turn) - dx * math.sin(turn)) - across
+    return math.hypot(max(x, 0.0), max(y, 0.0))
 
 
 def _steps(low: float, high: float, count: int) -> list[float]:

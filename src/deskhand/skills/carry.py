@@ -96,14 +96,15 @@ def check_held(ctx: SkillContext, held: Held) -> None:
         log.info("%s has turned between the fingers, which are %.1f mm apart, %.1f when it was picked", held.object.id, 1000 * width, 1000 * held.width)
 
 
-def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
+def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...], fingers: tuple[str, ...] = ()) -> Spot:
     """Bring the object to a spot of ``room`` (for a tilt of the gripper), another one when it cannot be reached or is hit on the way down.
 
+    ``may_touch``: what the object may touch, ``fingers``: what they may, too: where that is has changed since it was seen.
     After a failure the object is still held, above where it was to go.
     """
     ctx.step(0.2, f"carry {held.object.id}")
     known = {item.id for item in ctx.belief.scene.objects} | {"table"} if ctx.belief.scene else {"table"}
-    allow = tuple((held.object.id, name) for name in may_touch if name in known)
+    allow = tuple((held.object.id, name) for name in may_touch if name in known) + tuple(("gripper", name) for name in fingers if name in known)
     failed: list[Array] = []
     last: DeskhandError | None = None
     for tilt in TILTS:

@@ -19,8 +19,10 @@ UNIT_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 
 def alike(a: SceneObject, b: SceneObject) -> bool:
     """Whether two looks may show the same object: colour, and extents within 40 % (a view may hide a side)."""
-    if a.color != b.color or a.is_container != b.is_container:
-        return False
+    return a.color == b.color and a.is_container == b.is_container and _as_large(a, b)
+
+
+def _as_large(a: SceneObject, b: SceneObject) -> bool:
     small, large = np.sort(np.stack([np.sort(a.size), np.sort(b.size)]), axis=0)
     return bool(np.all(small >= 0.55 * large - 0.006))
 
@@ -42,16 +44,23 @@ def newcomer(after: Scene, before: Scene, at: Array, reach: float) -> SceneObjec
 
     A piece of an object that was half hidden gives its name and its size to all of it, once that has been carried away.
     """
+    come = [item for item in _come(after, before) if np.linalg.norm(item.position - at) < reach]
+    return min(come, key=lambda item: float(np.linalg.norm(item.position - at)), default=None)
+
+
+def stray(after: Scene, before: Scene, lost: SceneObject) -> SceneObject | None:
+    """What has come to lie anywhere between two looks and is about as large as what was ``lost``, the nearest to where that was."""
+    come = [item for item in _come(after, before) if _as_large(item, lost)]
+    return min(come, key=lambda item: float(np.linalg.norm(item.position - lost.position)), default=None)
+
+
+def _come(after: Scene, before: Scene) -> list[SceneObject]:
     were = {item.id: item.position for item in before.objects}
-    come = [
+    return [
         item
         for item in after.objects
-        if not item.is_container
-        and np.linalg.norm(item.position - at) < reach
-        and not _was_there(before, item)
-        and (item.id not in were or np.linalg.norm(item.position - were[item.id]) > FAR)
+        if not item.is_container and not _was_there(before, item) and (item.id not in were or np.linalg.norm(item.position - were[item.id]) > FAR)
     ]
-    return min(come, key=lambda item: float(np.linalg.norm(item.position - at)), default=None)
 
 
 def united(item: SceneObject, parts: Sequence[SceneObject]) -> SceneObject:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.balance import Balance, Pan, find_balance, follow
-from deskhand.perception.fit.pose_verification import evidence_for
+from deskhand.perception.fit.pose_verification import evidence_for, locate, shifted
 from deskhand.types import Frame, Scene, SceneObject, moved
 
 RIM = 0.010  # [m] above a pan's plate that its rim may seem to reach
@@ -66,7 +66,14 @@ class OnPans:
             self.items[name] = (side, on_top(item, getattr(self.balance, side)))
         boxes = [item for _, item in self.items.values()]
         for item in boxes:
-            self._missed[item.id] = self._missed[item.id] + 1 if evidence_for(frame, item, boxes).gone else 0
+            if not evidence_for(frame, item, boxes).gone:
+                self._missed[item.id] = 0
+                continue
+            shift, evidence = locate(frame, item, boxes)
+            if evidence.there:  # a finger has pushed it a little
+                self.put(shifted(item, shift), self.items[item.id][0])
+                continue
+            self._missed[item.id] += 1
             if self._missed[item.id] > MISSES:
                 self.taken(item.id)
         return {name: item for name, (_, item) in self.items.items()}
@@ -81,11 +88,20 @@ class OnPans:
             inside = _within(points, boxes)
             if item.is_container or not len(points) or not MERGED <= inside.mean() <= 1 - MERGED:
                 out.append(item)
-            elif int((~inside).sum()) >= LEAST:
+                continue
+            left = points[~inside & ~self._above(points)]
+            if len(left) >= LEAST:
                 name = next(f"object_{number}" for number in range(1, 1000) if f"object_{number}" not in taken)
                 taken.add(name)
-                out.append(_rest(item, points[~inside], name))
+                out.append(_rest(item, left, name))
         return replace(scene, objects=tuple(out))
+
+    def _above(self, points: Array) -> npt.NDArray[np.bool_]:
+        """Which points (N, 3) lie over a pan and above its rim: edges of what stands there."""
+        above = np.zeros(len(points), bool)
+        for pan in (self.balance.left, self.balance.right) if self.balance is not None else ():
+            above |= (points[:, 2] > pan.height + RIM) & np.array([pan.over(x, y, -BESIDE) for x, y in points[:, :2]], dtype=bool)
+        return above
 
 
 def on_top(item: SceneObject, pan: Pan) -> SceneObject:

@@ -11,6 +11,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.balance import Balance, Pan, find_balance, follow
+from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
@@ -27,6 +28,7 @@ WAIT = 3.0  # [s] that moving pans are waited for
 TRIED = 40  # places at most
 GRID = 0.005  # [m] between the places on a pan that are tried
 TRAVEL = 0.024  # [m] between both stops of a small balance
+LARGE = 0.7  # share of a pan's side beyond which nothing stands on it that is so long and so wide: it is the pan
 LOW = 0.015  # [m] below a pan's plate that pieces of a balance reach down to
 RIM = 0.005  # [m] that an object keeps from the edge of the pan
 BESIDE = 0.006  # [m] between two objects on a pan
@@ -75,23 +77,34 @@ def lying_on(ctx: SkillContext, scene: Scene, balance: Balance) -> dict[str, lis
     found: dict[str, list[SceneObject]] = {}
     for side in ("left", "right"):
         for item in standing_on(scene, getattr(balance, side), tuple(pans.items)):
-            pans.put(item, side)
+            pans.put(_colored(ctx, item), side)
         found[side] = [item for there, item in pans.items.values() if there == side]
     return found
 
 
-def carrying(scene: Scene, pan: Pan, moved: float = 0.0) -> tuple[str, ...]:
-    """Ids under which a look knows the pan and what is below it: what reaches under its middle and hardly above its rim; ``moved``: by which the pan may have
-    come down since that look [m].
-    """
-    was = replace(pan, height=pan.height + moved)
-    return tuple(
-        item.id
-        for item in scene.objects
-        if is_piece(item, was)
-        and (not moved or item.bottom < pan.height - LOW)
-        and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
-    )
+def _colored(ctx: SkillContext, item: SceneObject) -> SceneObject:
+    """``item`` in the colour that a picture shows where it stands: a look may have seen it as one with the pan."""
+    evidence = evidence_for(ctx.robot.observe(), item)
+    return replace(item, color=evidence.color) if evidence.there and evidence.color else item
+
+
+def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
+    """Ids under which a look knows the pan and what is below it: what reaches under its middle and hardly above its rim."""
+    return tuple(item.id for item in scene.objects if is_piece(item, pan) and _under(item, pan))
+
+
+def below(ctx: SkillContext, scene: Scene, pan: Pan) -> tuple[str, ...]:
+    """The same for a look that was made before the pan moved: what reaches from below the plate to wherever it was, or is as large as the pan."""
+    known = ctx.belief.pans.items
+
+    def part(item: SceneObject) -> bool:
+        return is_piece(item, pan) or item.bottom < pan.height - LOW or min(item.size[:2]) > LARGE * pan.side
+
+    return tuple(item.id for item in scene.objects if item.id not in known and not item.is_container and _under(item, pan) and part(item))
+
+
+def _under(item: SceneObject, pan: Pan) -> bool:
+    return _covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02)
 
 
 def _covers(item: SceneObject, point: tuple[float, float]) -> bool:
@@ -110,8 +123,7 @@ def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
     held, scene = ready(ctx, f"place it on the {side} pan")
     target = room_on(ctx, measured(ctx), side, held, scene)
     result = put_down(ctx, held, scene, target)
-    balance, _ = read_pans(ctx)
-    now: Pan = getattr(balance, side)
+    now: Pan = getattr(ctx.belief.pans.balance, side)
     position = result.data.get("position")
     if position is None or not now.over(float(position[0]), float(position[1])) or float(position[2]) < now.height:
         raise SkillError("place_failed", f"{held.object.id} does not lie on the {side} pan.", result.data)
@@ -131,15 +143,15 @@ def room_on(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: S
 
 def _room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> Target | None:
     pan: Pan = getattr(balance, side)
-    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
+    others, under = standing(ctx, scene, pan, side), below(ctx, scene, pan)
     everything, gripper, axis = ctx.belief.everything(), ctx.robot.arm.gripper, lean_axis(ctx)
-    everything = replace(everything, objects=tuple(item for item in everything.objects if item.id not in below))
+    everything = replace(everything, objects=tuple(item for item in everything.objects if item.id not in under))
     for place in free_places(pan, others, held)[:TRIED]:
         ctx.check()
         if spots_at(everything, place, pan.height, held, gripper, limit=1, axis=axis):
-            return Target(place, None, pan.height, below, f"the {side} pan", pan=side)
+            return Target(place, None, pan.height, under, f"the {side} pan", pan=side)
         if held.object.shape == "box" and spots_for_pose(everything, place, pan.yaw, pan.height, held, gripper):
-            return Target(place, pan.yaw, pan.height, below, f"the {side} pan", pan=side)
+            return Target(place, pan.yaw, pan.height, under, f"the {side} pan", pan=side)
     return None
 
 
@@ -153,13 +165,13 @@ def standing(ctx: SkillContext, scene: Scene, pan: Pan, side: str) -> list[Scene
 def _no_room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> DeskhandError:
     pan: Pan = getattr(balance, side)
     everything, name = ctx.belief.everything(), held.object.id
-    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
+    others, under = standing(ctx, scene, pan, side), below(ctx, scene, pan)
     needed = float(np.sort(held.object.size)[1]) + 2 * RIM
     if needed > pan.side:
         why = f"it needs {1000 * needed:.0f} mm and the pan is {1000 * pan.side:.0f} mm wide, {1000 * (needed - pan.side):.0f} mm are missing"
     else:
         best = max(_grid(pan, held), key=lambda place: min((float(distance_from(place[None], item)[0]) for item in others), default=0.0))
-        why = in_the_way(everything, best, held.object, below)
+        why = in_the_way(everything, best, held.object, under)
         why = why and f"at ({best[0]:.3f}, {best[1]:.3f}), where most is free, {why}"
     other = "right" if side == "left" else "left"
     free = _room(ctx, balance, other, held, scene)

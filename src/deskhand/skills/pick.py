@@ -13,7 +13,7 @@ from deskhand.geometry import Array, make_transform, rotation_angle
 from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
-from deskhand.perception.track.presence import seen_at_place, seen_lifted, way_apart
+from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
@@ -142,7 +142,10 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
         frame = ctx.robot.observe()
-        at_place = seen_at_place(frame, item, support_height(scene, item), LEFT, lifted)
+        if item.id in ctx.belief.pans.items:  # the pan has risen to where it was
+            at_place: Seen = "gone" if seen_lifted(frame, item, lifted) == "there" else "hidden"
+        else:
+            at_place = seen_at_place(frame, item, support_height(scene, item), LEFT, lifted)
         along = _came_along(frame, scene, item, lifted)
         of_it = [other for other in along if other.id in parts]
         fell = bool(of_it) and seen_lifted(frame, item, lifted) == "gone"

@@ -12,7 +12,7 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
-from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object
+from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
 from deskhand.skills.placement_sampling import Spot, spots_in
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
@@ -42,6 +42,7 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     room = room_in(ctx.belief.everything(), container)
     if room.share < FULL:
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
+    slipped = False
     try:
         spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
         release(ctx, held)
@@ -49,8 +50,8 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
         fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
         if fallen is None:
             raise
-        spot = fallen
-    return _verify_in(ctx, held, scene, container, spot)
+        spot, slipped = fallen, True
+    return _verify_in(ctx, held, scene, container, spot, slipped)
 
 
 def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | None:
@@ -98,7 +99,7 @@ def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tup
     return after, found, data
 
 
-def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot) -> SkillResult:
+def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool) -> SkillResult:
     rest = spot.release @ held.tcp_T_object
     rest[2, 3] -= spot.fall
     after, found, data = look_after(ctx, held, before, rest)
@@ -112,6 +113,9 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
         where = f"lies on it, {1000 * (found.bottom - now.top):+.0f} mm from the rim" if inside else f"is seen at {np.round(found.position[:2], 3).tolist()}"
         raise SkillError("place_failed", f"{name} is not in {container.id}: it {where}.", data)
     if found is None:
+        if slipped and (other := stray(after, before, replace(held.object, pose=rest))) is not None:
+            where = f"{other.id}, as large as it, has come to lie at {np.round(other.position[:2], 3).tolist()}"
+            raise SkillError("object_lost", f"{name} slipped from the fingers above {container.id} and is not seen in it; {where}.", data, hint="Look again.")
         if not spot.inside:
             raise SkillError("place_failed", f"{name} did not fit between the walls of {container.id} and is not seen in it.", data)
         ctx.belief.hide(replace(moved(held.object, rest), support=now.id, relation="in"))

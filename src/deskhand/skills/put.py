@@ -21,7 +21,7 @@ from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.standing import standing_place
+from deskhand.skills.standing import standing_places
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
@@ -78,16 +78,26 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
 
 @skill
 def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
-    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides; where its top is not level there, at
-    the level place nearest to its centre. As :func:`place_at`.
+    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides; where its top is not level there, not
+    within reach or not free, at the nearest place to its centre that is. As :func:`place_at`.
     """
     held, scene = ready(ctx, f"place it on {target_id}")
     target = scene.get(target_id)
     _check_carriers([target])
     lies = level(target.pose, target.size)
-    place, height = standing_place(target, float(min(held.object.size[:2])) / 2)
+    place, height = _place_on_top(ctx, held, target)
     yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight and height == target.top else None
     return put_down(ctx, held, scene, Target(place, yaw, height, (target_id,), f"the top of {target_id}"))
+
+
+def _place_on_top(ctx: SkillContext, held: Held, target: SceneObject) -> tuple[Array, float]:
+    """Where on it (2,) [m, world], and at which height [m]; over its centre where the arm reaches none."""
+    scene = ctx.belief.everything()
+    places = list(standing_places(target, np.asarray(held.object.size, dtype=float)))
+    for place, height in places:
+        if reached(ctx, spots_at(scene, place, height, held, ctx.robot.arm.gripper, axis=lean_axis(ctx))):
+            return place, height
+    return places[0]
 
 
 def _check_carriers(carriers: Sequence[SceneObject]) -> None:
@@ -100,7 +110,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
     """Bring what is held to the place, let it go, look how far off it is, and correct that once; as :func:`place_at`."""
     _check_support(ctx, target)
     neighbours = tuple(ctx.belief.known) if target.exact else ()
-    carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours))
+    carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours), target.on if target.pan else ())
     pose = ctx.robot.tcp_pose() @ held.tcp_T_object
     pose[2, 3] += target.level - moved(held.object, pose).bottom  # it is let go just above
     release(ctx, held)

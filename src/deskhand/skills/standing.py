@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -12,6 +14,8 @@ from deskhand.world.level import level
 LEVEL = 0.008  # [m] that what carries an object may differ in height below it
 STEP = 0.01  # [m] between places that are tried
 LEAST = 12  # points of its cloud that must be seen below an object
+APART = 0.03  # [m] between places where it may stand instead: a hand that reaches one reaches what is nearer, too
+MOST = 12  # such places that are tried
 
 
 def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
@@ -27,15 +31,42 @@ def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
     here = _height(points, tree, centre, radius)
     if here is None or here > top - LEVEL:
         return centre, top
-    lies = level(target.pose, target.size)
-    way = np.array([[np.cos(lies.yaw), np.sin(lies.yaw)], [-np.sin(lies.yaw), np.cos(lies.yaw)]])
-    steps = [np.arange(-side / 2, side / 2 + STEP / 2, STEP) for side in (float(target.size[0]), float(target.size[1]))]
-    places = centre + np.stack(np.meshgrid(*steps), axis=-1).reshape(-1, 2) @ way
-    for place in places[np.argsort(np.linalg.norm(places - centre, axis=1), kind="stable")]:
+    for place in _places(target):
         height = _height(points, tree, place, radius)
         if height is not None and np.isfinite(height):
             return place, height
     return centre, top
+
+
+def standing_places(target: SceneObject, size: Array) -> Iterator[tuple[Array, float]]:
+    """As :func:`standing_place` for an object of this ``size`` (3,) [m], and then other places at that height where it stands with all of its underside, the
+    nearest to the centre first: for an arm that does not reach so far, or where something stands.
+    """
+    place, height = standing_place(target, float(min(size[:2])) / 2)
+    yield place, height
+    points, radius = np.asarray(target.points, dtype=float).reshape(-1, 3), float(max(size[:2])) / 2
+    if len(points) < LEAST:
+        return
+    tree, found = cKDTree(points[:, :2]), [place]
+    for other in _places(target, radius):
+        if len(found) > MOST:
+            return
+        if min(float(np.linalg.norm(other - known)) for known in found) < APART:
+            continue
+        there = _height(points, tree, other, radius)
+        if there is not None and abs(there - height) < LEVEL:
+            found.append(other)
+            yield other, height
+
+
+def _places(target: SceneObject, inset: float = 0.0) -> Array:
+    """Places (N, 2) [m, world] over its outline, ``inset`` [m] from its edge, the nearest to its centre first."""
+    lies = level(target.pose, target.size)
+    way = np.array([[np.cos(lies.yaw), np.sin(lies.yaw)], [-np.sin(lies.yaw), np.cos(lies.yaw)]])
+    halves = [max(float(side) / 2 - inset, 0.0) for side in target.size[:2]]
+    steps = [np.arange(-half, half + STEP / 2, STEP) for half in halves]
+    away = np.stack(np.meshgrid(*steps), axis=-1).reshape(-1, 2)
+    return np.asarray(target.position[:2] + away[np.argsort(np.linalg.norm(away, axis=1), kind="stable")] @ way, dtype=float)
 
 
 def _height(points: Array, tree: cKDTree, place: Array, radius: float) -> float | None:

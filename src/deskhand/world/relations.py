@@ -147,3 +147,8 @@ def loosely_between(item: Body, ends: Sequence[Body]) -> bool:
         return False
     a, b = ends[0].centre - item.centre, ends[1].centre - item.centre
     return bool(a @ b < 0)
+
+
+def overhangs(item: Body, below: Body) -> bool:
+    """Whether it stands on something of which nothing is seen below its centre. It would fall if that were all, so it hides a part of it."""
+    return below.distance(item.centre) > LEAST_OFFSET

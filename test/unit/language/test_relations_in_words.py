@@ -86,6 +86,27 @@ def test_a_word_that_nothing_is_called_by_is_no_guess_among_several_nor_a_target
     assert goals("put the soup bowl on the stove", FAR) == []
 
 
+def test_what_hides_most_of_what_it_stands_on_is_on_what_is_not_seen() -> None:
+    def goals(sliver: float, second: dict[str, Any]) -> list[str]:
+        hidden = _item("eraser_1", sliver, -0.3, (0.02, 0.06, 0.012))
+        bowls = _bowl(1, 0.1, -0.3, 0.02, "eraser_1"), second
+        intents = parse(join_names("pick the soup bowl on the ramekin and place it on the plate", NAMES)).intents
+        made = make_goals([task for task in intents if isinstance(task, Place)], [PLATE, CRACKERS, CUP, hidden, *bowls])
+        return [goal.object_id for goal in made.goals]
+
+    assert goals(0.13, FAR) == ["soup_bowl_1"]
+    assert goals(0.10, FAR) == []  # it stands on what is seen, and that is no ramekin
+    assert goals(0.13, _bowl(2, 0.2, -0.16, 0.02, "crackers_1")) == []  # both do
+
+
+def test_on_the_cabinet_is_also_what_stands_on_a_board_on_it() -> None:
+    board = _item("board_1", 0.1, -0.4, (0.25, 0.2, 0.005), 0.22, support="oak_cabinet_1")
+    bowls = _bowl(1, 0.1, -0.4, 0.225, "board_1"), FAR
+    intents = parse(join_names("pick the soup bowl on the oak cabinet and place it on the plate", NAMES)).intents
+    made = make_goals([task for task in intents if isinstance(task, Place)], [*DESK, board, *bowls])
+    assert [goal.object_id for goal in made.goals] == ["soup_bowl_1"]
+
+
 def test_names_of_goods_and_what_they_come_in() -> None:
     assert join_names("the cracker box and the crackers", NAMES) == "the crackers and the crackers"
     assert join_names("the crackers behind the box", NAMES) == "the crackers behind the box"

@@ -1,6 +1,6 @@
 """What shape tells apart and what it holds together, whatever the colours: print, bowls, both sides of what stands before an object, a table's noise."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -34,6 +34,37 @@ def check(*solids, **options):
     assert count == len(solids)
 
 
+@dataclass(frozen=True)
+class Drawer:
+    """An open box at the origin: four walls and a floor, as high as a bowl of ``radius`` that stands in it [m]."""
+
+    radius: float
+    color: tuple[int, int, int] = (90, 60, 40)
+
+    def hit(self, eye, rays):
+        x, y, z, wall = 3.0 * self.radius, 4.0 * self.radius, self.radius + 0.004, 0.006
+        parts = [Box((0, 0, 0), (x, y, 0.004))]
+        parts += [Box((side * (x - wall) / 2, 0, 0), (wall, y, z)) for side in (-1, 1)] + [Box((0, side * (y - wall) / 2, 0), (x, wall, z)) for side in (-1, 1)]
+        return np.minimum.reduce([part.hit(eye, rays) for part in parts])
+
+    def paint(self, points, random):
+        return np.broadcast_to(self.color, points.shape)
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A solid that stands ``height`` [m] above the table."""
+
+    solid: Bowl
+    height: float
+
+    def hit(self, eye, rays):
+        return self.solid.hit(eye - [0, 0, self.height], rays)
+
+    def paint(self, points, random):
+        return self.solid.paint(points, random)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("size", [0.008, 0.03])
 def test_a_printed_box_is_one_object(seed, size):
@@ -60,6 +91,11 @@ def test_a_bowl_of_which_a_box_hides_half_the_rim_is_one_object():
 
 def test_a_slit_of_three_millimetres_between_printed_boxes_parts_them():
     check(Box((0, 0.0515, 0), (0.1, 0.1, 0.16), 0.0, print=0.012), Box((0.002, -0.0515, 0), (0.1, 0.1, 0.15), 0.0, print=0.012), distance=0.6)
+
+
+def test_a_bowl_in_a_drawer_is_an_object_of_its_own():
+    best, _ = overlaps(*cast(Drawer(0.055), Raised(Bowl((0.02, 0.03), 0.055), 0.004), distance=0.7))
+    assert best[1] > 0.8
 
 
 def test_a_block_in_a_bowl_is_an_object_of_its_own():

@@ -177,15 +177,6 @@ def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
     assert not robot.attached and "block_1" not in robot.obstacles, "the planner has nothing in the hand either"
 
 
-def test_what_slips_from_the_hand_above_the_container_is_in_it_when_a_look_says_so():
-    robot, belief = DeskRobot(one_of_each()), Belief()
-    assert pick(context(robot, belief), "block_1").ok
-    robot.after_execute = _drop
-    result = place_in(context(robot, belief), "bin_1")
-    assert result.ok and in_bin(robot, "block_1"), result.message
-    assert belief.held is None and not robot.attached
-
-
 def test_what_turns_between_the_fingers_is_still_held():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "eraser_1").ok

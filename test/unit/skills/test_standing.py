@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.geometry import make_transform
-from deskhand.skills.standing import standing_place
+from deskhand.skills.standing import standing_place, standing_places
 from deskhand.types import SceneObject
 
 LENGTH, WIDTH, HEIGHT, KNOB = 0.26, 0.18, 0.025, 0.06
@@ -51,3 +51,21 @@ def test_where_nothing_is_level_or_nothing_is_seen_its_box_tells() -> None:
     for points in (slope, np.zeros((0, 3))):
         place, height = standing_place(_object(points, (0.2, 0.2, 0.2)), 0.04)
         assert np.allclose(place, [0.1, -0.05]) and height == pytest.approx(0.2)
+
+
+def test_other_places_on_a_cabinet_hold_all_of_the_underside_and_none_is_tried_on_a_block() -> None:
+    cabinet = _object(_plane((-0.13, -0.1), (0.13, 0.1), 0.22), (0.26, 0.2, 0.22), 0.5)
+    places = list(standing_places(cabinet, np.array([0.11, 0.11, 0.05])))
+    assert np.allclose(places[0][0], [0.1, -0.05])
+    local = np.array([(np.append(place, 0) - [0.1, -0.05, 0]) @ cabinet.pose[:3, :3] for place, _ in places])[:, :2]
+    assert 5 < len(places) <= 14 and all(height == pytest.approx(0.22) for _, height in places)
+    assert (np.abs(local) + 0.055 < [0.131, 0.101]).all() and np.abs(local).max() > 0.05
+    block = _object(_plane((-0.02, -0.02), (0.02, 0.02), 0.04), (0.04, 0.04, 0.04))
+    assert len(list(standing_places(block, np.array([0.035, 0.035, 0.035])))) == 1
+
+
+def test_no_other_place_is_where_something_stands() -> None:
+    top = _plane((-0.13, -0.1), (0.13, 0.1), 0.22)
+    free = _object(top[top[:, 0] > -0.02], (0.26, 0.2, 0.22))  # what stands at the back hides the rest of it
+    places = [place for place, _ in standing_places(free, np.array([0.06, 0.06, 0.05]))]
+    assert len(places) > 2 and all(place[0] > 0.1 - 0.07 for place in places)

@@ -200,3 +200,12 @@ def test_the_hands_of_an_approach_are_right_handed_and_point_where_they_should(a
     if approach == "down":
         closing = hand_poses(arm, [0, 0, 0.1], "down", 0.3)[0][:3, 1]
         assert abs(closing @ [-np.sin(0.3), np.cos(0.3), 0]) == pytest.approx(1.0)
+
+
+def test_an_arm_without_joint_efforts_weighs_nothing_in_its_hand(session, robot):
+    ok(session, "detect_objects")
+    assert not len(robot.joint_state().efforts)
+    before = robot.things["block_1"].pose.copy()
+    result = session.invoke("weigh_in_hand", {"object_id": "block_1"})
+    assert result.code == "impossible" and "effort" in result.message and "balance" in result.hint
+    assert np.array_equal(robot.things["block_1"].pose, before)

@@ -56,6 +56,24 @@ def moves_nothing_away(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm moved", at_most=5.0)
 
 
+@scenario(tool="weigh_in_hand", name="two_blocks", situation="Two blocks: how far off is what the hand feels of their mass?", changes=True)
+def two_blocks(desk: ScenarioDesk) -> Measured:
+    worst = 0.0
+    for name in ("blue", "green"):
+        told = desk.call("weigh_in_hand", {"object_id": desk.look()[name]})
+        true = next(item.mass for item in desk.simulation.built.spec.objects if item.name == name)
+        worst = max(worst, abs(told["grams"] - 1000 * true))
+    return Measured(worst, "g off at most", at_most=5.0)
+
+
+@scenario(tool="weigh_in_hand", name="put_back", situation="A block is weighed in the gripper: how far from where it was does it stand then?", changes=True)
+def put_back(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("green").pose[:3, 3].copy()
+    desk.call("weigh_in_hand", {"object_id": ids["green"]})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm off", at_most=10.0)
+
+
 @scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)
 def wide(desk: ScenarioDesk) -> Measured:
     desk.call("close_gripper")

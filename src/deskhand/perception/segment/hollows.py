@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import cv2
@@ -22,13 +23,17 @@ def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: Holl
     for shell in sorted(shells):
         part = _with_floor(voxels, part, shell, settings)
     tops = _tops(voxels.middle[:, 2], part)
+    open_alone = cache(lambda number: _is_open(voxels, part == number, [number], part, settings))
     for group in _candidates(voxels, part, tops, settings):
         members = [number for number in group if number in tops]
         if len(members) < len(group) or len(hollow.intersection(members)) > 1 or not _is_open(voxels, np.isin(part, members), members, part, settings):
             continue
+        if any(open_alone(number) and _stretches(voxels, part == number, np.isin(part, members), settings) for number in members):
+            continue  # that is an open object already: a bowl in a drawer
         shell = members[0]
         part = np.where(np.isin(part, members), shell, part)
         part = _with_floor(voxels, part, shell, settings)
+        open_alone.cache_clear()
         tops = _tops(voxels.middle[:, 2], part)
         hollow.add(shell)
     numbers, result = np.unique(part, return_inverse=True)
@@ -112,12 +117,27 @@ def _inside(outline: Array, places: Array) -> Mask:
     return np.asarray((side >= 0).all(axis=1) | (side <= 0).all(axis=1))
 
 
+def _stretches(voxels: Voxels, own: Mask, group: Mask, settings: HollowSettings) -> bool:
+    """Whether the outline of a group (M,) is so much larger than that of one of its members, or so far to its side, that the others are no outside of that."""
+    (area, one), (whole, both) = (_area(cv2.convexHull(voxels.middle[which, :2].astype(np.float32))) for which in (own, group))
+    return whole > (1 + settings.wall) ** 2 * area or float(np.linalg.norm(both - one)) > settings.aside * area**0.5
+
+
+def _area(outline: Array) -> tuple[float, Array]:
+    """Area [m2] and centroid (2,) [m] of a convex outline (M, 1, 2)."""
+    moments = cv2.moments(outline)
+    return float(moments["m00"]), np.array([moments["m10"], moments["m01"]]) / max(float(moments["m00"]), 1e-9)
+
+
 def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSettings) -> Numbers:
-    """The same with what is the ground of a shell given to it: it meets the shell where it is highest. What lies in it meets it where it is lowest."""
+    """The same with what is the ground of a shell given to it: it meets the inside of the shell where it is highest. What lies in the shell meets it where
+    it is lowest, what carries it meets its outside, and what is open itself is a bowl in it.
+    """
     points = voxels.middle[part == shell]
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
-    way = outline[:, 0].mean(axis=0) - points[:, :2]
-    inner = points[np.einsum("ij,ij->i", way, voxels.normal[part == shell][:, :2]) > settings.facing * np.linalg.norm(way, axis=1), 2]
+    middle = outline[:, 0].mean(axis=0)
+    inwards = np.einsum("ij,ij->i", middle - voxels.middle[:, :2], voxels.normal[:, :2])
+    inner = points[inwards[part == shell] > settings.facing * np.linalg.norm(middle - points[:, :2], axis=1), 2]
     lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
     result = part
     share = np.bincount(part, _inside(outline, voxels.middle[:, :2])) / np.maximum(np.bincount(part), 1)
@@ -126,8 +146,13 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
         if number == shell:
             continue
         own = part == number
-        meets = np.concatenate([i[own[i] & (part[j] == shell)], j[own[j] & (part[i] == shell)]])
+        first, second = own[i] & (part[j] == shell), own[j] & (part[i] == shell)
+        meets, met = np.concatenate([i[first], j[second]]), np.concatenate([j[first], i[second]])
         heights = voxels.middle[own, 2]
-        if np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 if len(meets) >= settings.meets else np.quantile(heights, 0.9) < lowest:
+        if len(meets) < settings.meets:
+            is_ground = np.quantile(heights, 0.9) < lowest
+        else:
+            is_ground = np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 and np.mean(inwards[met] > 0) > 0.5
+        if is_ground and not _is_open(voxels, own, [number], part, settings):
             result = np.where(own, shell, result)
     return result

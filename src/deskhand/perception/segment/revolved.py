@@ -5,6 +5,7 @@ within the outside by no more than a wall.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -39,18 +40,19 @@ def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> 
     walls = {number: _wall(voxels, part == number, settings) for number in large}
     owner, hollow = np.arange(int(part.max()) + 1), set()
     axes: dict[tuple[int, int], _Axis | None] = {}
+    lined: set[int] = set()
     order = sorted(walls, key=lambda number: -len(walls[number].points))
-    for one in order:
-        for other in order:
-            if one == other or owner[one] == owner[other] or not _near(walls[one], walls[other], settings):
-                continue
-            pair = min(one, other), max(one, other)
-            if pair not in axes:
-                axes[pair] = _common_axis(walls[pair[0]], walls[pair[1]], settings)
-            axis = axes[pair]
-            if axis is not None and _is_one(walls[one], walls[other], axis, voxels.edge, settings):
-                owner[owner == owner[other]] = owner[one]
-                hollow.add(one)
+    for level, one, other in product((True, False), order, order):  # an inside that has its outside at its own height is not that of what carries it
+        if one == other or owner[one] == owner[other] or not (level or other not in lined) or not _near(walls[one], walls[other], settings):
+            continue
+        pair = min(one, other), max(one, other)
+        if pair not in axes:
+            axes[pair] = _common_axis(walls[pair[0]], walls[pair[1]], settings)
+        axis = axes[pair]
+        if axis is not None and _is_one(walls[one], walls[other], axis, voxels.edge, settings, level):
+            owner[owner == owner[other]] = owner[one]
+            hollow.add(one)
+            lined.add(other)
     shells = {int(owner[number]) for number in hollow}
     part = owner[part]
     for shell in sorted(shells):
@@ -95,12 +97,12 @@ def _common_axis(one: _Wall, other: _Wall, settings: RevolvedSettings) -> _Axis 
     return None if axis is None or axis.share < settings.round else axis
 
 
-def _is_one(outer: _Wall, inner: _Wall, axis: _Axis, edge: float, settings: RevolvedSettings) -> bool:
-    """Whether ``inner`` faces the axis of both from within, and each is round about it."""
+def _is_one(outer: _Wall, inner: _Wall, axis: _Axis, edge: float, settings: RevolvedSettings, level: bool) -> bool:
+    """Whether ``inner`` faces the axis of both from within, and each is round about it; ``level``: and seen at one height."""
     out, within = _radial(outer, axis.middle), _radial(inner, axis.middle)
     if np.mean(out > np.cos(settings.off)) < settings.round or np.mean(within < -np.cos(settings.off)) < settings.round:
         return False
-    return _is_within(outer, inner, axis.middle, edge, settings)
+    return _is_within(outer, inner, axis.middle, edge, settings, level)
 
 
 def _radial(wall: _Wall, middle: Array) -> Array:
@@ -129,7 +131,7 @@ def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | 
     return _Axis(middle, float(np.mean(miss < np.sin(settings.off))))
 
 
-def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings: RevolvedSettings) -> bool:
+def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings: RevolvedSettings, level: bool) -> bool:
     """Whether the radii follow the height, and those of the inside are at most a wall smaller than those of the outside."""
     far = np.linalg.norm(outer.points[:, :2] - middle, axis=1)
     near = np.linalg.norm(inner.points[:, :2] - middle, axis=1)
@@ -141,7 +143,7 @@ def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings:
         return False
     outside, inside = np.quantile(outer.points[:, 2], (0.05, 0.95)), np.quantile(inner.points[:, 2], (0.05, 0.95))
     low, high = max(outside[0], inside[0]), min(outside[1], inside[1])
-    if high < low - settings.apart * float(np.median(far)):
+    if high < low - (0.0 if level else settings.apart * float(np.median(far))):
         return False
     if high < low:  # at no height both are seen: the wall goes on from the one to the other
         step = float(profile(high) - lining(low)) if outside[1] < inside[0] else float(profile(low) - lining(high))

@@ -96,6 +96,8 @@ class HollowSettings:
         beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
         facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
         meets: the ground of an object meets its walls in as many places, or, where they are not seen to meet, is lower.
+        wall: its outside goes round its inside no farther off than this share of the width .
+        aside: .. and with its middle no farther from that of the inside.
     """
 
     least: int = 40
@@ -113,6 +115,8 @@ class HollowSettings:
     facing: float = 0.5
     inside: float = 0.1
     meets: int = 5
+    wall: float = 0.25
+    aside: float = 0.2
 
 
 @dataclass(frozen=True)

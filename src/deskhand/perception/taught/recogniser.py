@@ -43,6 +43,7 @@ class Recogniser:
         views = [(number, view) for number, name in enumerate(self.names) for view in taught[name]]
         self._sizes = [np.sort(np.array(view.size, dtype=float)) if view.size else np.zeros(0) for _, view in views]
         self._view_name = np.array([number for number, _ in views], dtype=int)
+        self._sides: dict[str, tuple[float, ...] | None] = {}
         if not views:
             return
         modes, spread, looks = [], [], []
@@ -61,14 +62,16 @@ class Recogniser:
         self._light = np.array([mode.light for mode in modes])
         descriptors = np.array([mode.descriptor for mode in modes], dtype=float)
         self._whiten = _whitening(np.array(spread, dtype=float), self._apart(descriptors))
-        self._modes = descriptors @ self._whiten
-        self._norms = np.einsum("md,md->m", self._modes, self._modes)
+        self._modes = np.asarray(descriptors @ self._whiten, dtype=np.float32)  # half as much to read for every question
+        self._norms = np.einsum("md,md->m", self._modes, self._modes, dtype=float)
         self._sure, self._none = self._fitted(np.array(looks) @ self._whiten)
 
     def sides(self, name: str) -> tuple[float, ...] | None:
         """Extents [m], short to long, that its views tell, their median; None where none does."""
-        known = [size for size, number in zip(self._sizes, self._view_name, strict=True) if self.names[number] == name and len(size)]
-        return tuple(map(float, np.median(known, axis=0))) if known else None
+        if name not in self._sides:
+            known = [size for size, number in zip(self._sizes, self._view_name, strict=True) if self.names[number] == name and len(size)]
+            self._sides[name] = tuple(map(float, np.median(known, axis=0))) if known else None
+        return self._sides[name]
 
     def recognise(self, color: Image, mask: Mask, size: Sequence[float] = ()) -> Named:
         """(name, probability) of what a picture (H, W, 3) with a mask (H, W) shows, best first; what is missing to 1 is that it is none of them.
@@ -90,7 +93,7 @@ class Recogniser:
                 distances = np.minimum(distances, self._all_distances(relit)[0])
         shares = np.array([self._shares(row) for row in distances])
         if once:
-            shares = _each_once(shares)
+            shares = _each_once(shares, np.array([bool(np.isnan(np.asarray(size, dtype=float)).any()) for _, _, size in queries]))
         return [sorted(((name, float(p)) for name, p in zip(self.names, row, strict=True)), key=lambda item: -item[1]) for row in shares]
 
     def _apart(self, descriptors: Array) -> Array:
@@ -110,16 +113,17 @@ class Recogniser:
         """Squared distances (Q, names) and the nearest mode (Q,)."""
         rows, best = [], []
         for color, mask, size in queries:
-            own = describe(*reduced(color, mask)) @ self._whiten
+            own = np.asarray(describe(*reduced(color, mask)) @ self._whiten, dtype=np.float32)
             squared = self._norms - 2 * (self._modes @ own) + float(own @ own) + self._size_cost(size)[self._mode_view]
             best.append(int(np.argmin(squared)))
             rows.append(self._of_names(squared, self._mode_name))
         return np.array(rows), np.array(best)
 
     def _of_names(self, squared: Array, names: npt.NDArray[np.int64]) -> Array:
-        """The least of each name (names,); infinite for one without modes."""
+        """The least of each name (names,), infinite for one without modes; ``names`` (M,) ascend."""
         least = np.full(len(self.names), np.inf)
-        np.minimum.at(least, names, squared)
+        first = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+        least[names[first]] = np.minimum.reduceat(squared, first)
         return least
 
     def _size_cost(self, size: Sequence[float]) -> Array:
@@ -129,11 +133,14 @@ class Recogniser:
         seen = seen[np.isfinite(seen)]
         if not len(seen):
             return cost
+        known: dict[tuple[float, ...], float] = {}
         for index, own in enumerate(self._sizes):
-            if len(own):  # of fewer sides, those that they fit best
+            sides = tuple(own.tolist())
+            if len(own) and sides not in known:  # of fewer sides, those that they fit best
                 chosen = np.array(list(combinations(own, len(seen))))
                 off = np.minimum(((seen - chosen) / (RECOGNISER.size_least + RECOGNISER.size_share * chosen)) ** 2, RECOGNISER.side_most)
-                cost[index] = float(off.sum(axis=1).min()) / RECOGNISER.sure
+                known[sides] = float(off.sum(axis=1).min()) / RECOGNISER.sure
+            cost[index] = known.get(sides, 0.0)
         return cost
 
     def _shares(self, squared: Array, sure: float | None = None, none: float | None = None) -> Array:
@@ -149,14 +156,12 @@ class Recogniser:
         """
         rows, truths = [], []
         counts = np.bincount(self._view_name, minlength=len(self.names))
+        apart = self._norms[:, None] - 2 * (self._modes @ looks.T) + np.einsum("vd,vd->v", looks, looks)
         for view, number in enumerate(self._view_name):
             if counts[number] < 2:
                 continue
-            own = looks[view]
-            others = self._mode_view != view
-            squared = self._norms[others] - 2 * (self._modes[others] @ own) + float(own @ own)
-            squared = squared + self._size_cost(tuple(self._sizes[view]))[self._mode_view[others]]
-            least = self._of_names(squared, self._mode_name[others])
+            squared = apart[:, view] + self._size_cost(tuple(self._sizes[view]))[self._mode_view]
+            least = self._of_names(np.where(self._mode_view == view, np.inf, squared), self._mode_name)
             rows.append(least)
             truths.append(int(number))
             if len(self.names) > 1:
@@ -204,10 +209,12 @@ def _whitening(spread: Array, apart: Array) -> Array:
     return np.asarray(vectors / np.sqrt(values))
 
 
-def _each_once(shares: Array) -> Array:
+def _each_once(shares: Array, partly: npt.NDArray[np.bool_]) -> Array:
     """Shares (Q, names) under the rule that a name belongs to one object, or to as many as surely have it: columns and rows brought to that in turn
-    (Sinkhorn).
+    (Sinkhorn). That there is a second one is not told by what is seen ``partly`` (Q,): a piece may look like many objects.
     """
+    sure = (shares >= RECOGNISER.surely) & ~partly[:, None]
+    shares = np.where(partly[:, None] & sure.any(axis=0), 0.0, shares)
     none = np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-3)
     room = np.maximum((shares >= RECOGNISER.surely).sum(axis=0), 1)
     table = np.hstack([shares, none])

@@ -32,6 +32,9 @@ def _look(view: TaughtView, gains: tuple[float, float, float], pixels: int, seed
     return color, np.ones(color.shape[:2], bool), view.size
 
 
+WHOLE = np.array([False, False])
+
+
 @pytest.fixture(scope="module")
 def recogniser() -> Recogniser:
     return Recogniser({f"carton {seed}": [_carton(seed, view) for view in (-2, 0, 2)] for seed in range(6)})
@@ -56,10 +59,17 @@ def test_another_size_is_another_object(recogniser: Recogniser) -> None:
 
 
 def test_one_name_belongs_to_one_object_of_a_look_or_to_all_that_surely_have_it() -> None:
-    doubtful = _each_once(np.array([[0.97, 0.01], [0.70, 0.25]]))
+    doubtful = _each_once(np.array([[0.97, 0.01], [0.70, 0.25]]), WHOLE)
     assert doubtful[:, 0].sum() <= 1.01 and doubtful[0, 0] > doubtful[1, 0]
-    sure = _each_once(np.array([[0.97, 0.01], [0.95, 0.02]]))  # two bowls of one set
+    sure = _each_once(np.array([[0.97, 0.01], [0.95, 0.02]]), WHOLE)  # two bowls of one set
     assert (sure[:, 0] > 0.9).all()
+
+
+def test_a_second_one_of_which_a_piece_is_seen_is_not_believed_beside_a_whole_one() -> None:
+    shares = np.array([[0.97, 0.01], [0.95, 0.02]])
+    told = _each_once(shares, np.array([False, True]))
+    assert told[0, 0] > 0.9 and told[1, 0] == 0.0
+    assert (_each_once(shares, np.array([True, True]))[:, 0] > 0.9).all()  # no whole one is seen
 
 
 def test_a_side_that_is_not_known_or_half_seen_does_not_make_another_object_of_it(recogniser: Recogniser) -> None:
