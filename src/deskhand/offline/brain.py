@@ -124,7 +124,10 @@ class Brain:
 
     def _strange(self, intents: Sequence[Intent]) -> str:
         """Which of their nouns nobody knows; empty for none."""
-        said = [f"'{ref.words}'" for ref in _nouns(intents) if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._executive.objects, "any").objects]
+        objects = self._executive.objects
+        on = [ref for item in intents for ref in phrases_of(item) if ref.where is not None and ref.where[0] == "on"]
+        hidden = [ref.where[1] for ref in on if ref.where is not None and resolve(ref, objects, "any").objects]  # below what is meant, and hardly seen
+        said = [f"'{ref.words}'" for ref in _nouns(intents) if ref not in hidden and not resolve(Ref(ref.noun, noun=ref.noun, count=0), objects, "any").objects]
         return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._executive.objects)}." if said else ""
 
     # ------------------------------------------------------------ what the person says meanwhile

@@ -200,6 +200,7 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
         pose=pose,
         size=size,
         points=points,
+        guessed=min((item.guessed for item in seen), key=len),
         confidence=max(1.0 - doubt, *(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
     )
 

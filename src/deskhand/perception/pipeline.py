@@ -24,8 +24,10 @@ from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
+from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
+from deskhand.perception.fit.one_object import join_by_evidence
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
@@ -111,8 +113,9 @@ class Perception:
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         rest = join_resting(view, fits, rest)
         memo: Memo = {}
-        if self.taught is not None:
-            rest = kept_pieces(view, self.taught, rest, memo)
+        told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
+        taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
+        rest = sorted([*taught, *self._joined(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -122,7 +125,7 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = complete(fits, placed)
+        placed = [enclosed(item) for item in complete(fits, placed)]
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
@@ -156,6 +159,10 @@ class Perception:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _joined(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+        """What all evidence together tells to be one."""
+        return join_by_evidence(view, fits, segments)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.self_filter import robot_points
-from deskhand.perception.track.coverage import Coverage
-from deskhand.types import CameraIntrinsics, Frame, JointState, MotionGoal, Scene
+from deskhand.perception.track.coverage import Coverage, Space
+from deskhand.types import CameraIntrinsics, Frame, JointState, MotionGoal, Scene, SceneObject
 
 if TYPE_CHECKING:
     from deskhand.skills.base import SkillContext
@@ -32,6 +32,9 @@ STEEP = 0.35  # downward part of the viewing direction, at least
 WORTH = 0.04  # share of the space over the desk that another view must show
 TRAVEL = 0.01  # share that a radian of travel must be made up for with
 TRIES = 8  # views that are asked of the planner, best first
+DOUBTS = 2  # objects that are looked at once more
+AROUND = 0.06  # [m] around such an object
+SAME = 0.03  # [m] that an object may seem to move from view to view
 
 
 @dataclass(frozen=True)
@@ -89,30 +92,45 @@ def _forward(model: RobotModel, link: str, joints: Array) -> Array:
 
 
 def look_around(ctx: SkillContext, mount: CameraMount, most: int, coverage: Coverage) -> tuple[Scene, Frame, int]:
-    """Up to ``most`` looks from where they show most of what ``coverage`` lacks, made into one scene; it, the last picture and the number of looks.
+    """Up to ``most`` looks from where they show most of what ``coverage`` lacks, then one at each of the :data:`DOUBTS` objects of which least is sure,
+    where that shows more of it, made into one scene; it, the last picture and the number of looks.
 
     Raises:
         DeskhandError: ``no_ik_solution`` when no view can be reached, and what looking and moving raise.
     """
-    scene: Scene | None = None
-    frame: Frame | None = None
-    taken = 0
+    views: list[tuple[Scene, Frame]] = []
     intrinsics: CameraIntrinsics = ctx.robot.observe().intrinsics
-    for _ in range(most):
-        if not _go_to_best(ctx, mount, intrinsics, coverage, needed=scene is None):
-            break
+
+    def see() -> None:
         ctx.check()
         with ctx.timed("perception"):
-            scene = ctx.robot.detect_objects(add=taken > 0)
+            scene = ctx.robot.detect_objects(add=bool(views))
             frame = ctx.robot.observe()
-        taken += 1
+        views.append((scene, frame))
         coverage.look(frame, scene.cloud)
-        log.info("view %d: %d objects, %.0f %% of the space over the desk not seen", taken, len(scene.objects), 100 * coverage.unknown)
-    assert scene is not None and frame is not None
-    return scene, frame, taken
+        log.info("view %d: %d objects, %.0f %% of the space over the desk not seen", len(views), len(scene.objects), 100 * coverage.unknown)
+
+    while len(views) < most and _go_to_best(ctx, mount, intrinsics, coverage, needed=not views):
+        see()
+    asked: list[Array] = []
+    while len(asked) < DOUBTS and (doubted := doubtful(views[-1][0], asked)) is not None:
+        asked.append(doubted.position)
+        log.info("another look at %s: its size is hidden in part", doubted.id)
+        if _go_to_best(ctx, mount, intrinsics, coverage.near(doubted.position, AROUND), needed=False):
+            see()
+    scene, frame = views[-1]
+    return scene, frame, len(views)
 
 
-def _go_to_best(ctx: SkillContext, mount: CameraMount, intrinsics: CameraIntrinsics, coverage: Coverage, needed: bool) -> bool:
+def doubtful(scene: Scene, asked: Sequence[Array] = ()) -> SceneObject | None:
+    """The object on the desk of whose size most is hidden, so that it was estimated, and whose name is least sure among such; None where all sizes are seen.
+    Objects near places that were ``asked`` for, (3,) [m] each, are left out.
+    """
+    left = [item for item in scene.objects if item.guessed and item.relation != "held" and all(np.linalg.norm(item.position - place) > SAME for place in asked)]
+    return max(left, key=lambda item: (len(item.guessed), -item.confidence), default=None)
+
+
+def _go_to_best(ctx: SkillContext, mount: CameraMount, intrinsics: CameraIntrinsics, coverage: Space, needed: bool) -> bool:
     """To the view that shows most; False when no reachable one is worth the way and none is ``needed``."""
     arm = ctx.robot.arm
     now = ctx.robot.joint_state().of(arm.joints)

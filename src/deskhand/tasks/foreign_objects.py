@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -190,6 +190,25 @@ def cluttered_world(
         if placed is not None:
             return WorldSpec(tuple(placed), arm=arm_name, seed=seed)
     raise DeskhandError("invalid_input", f"{count} foreign objects find no room within the reach of {arm_name}.", hint="Ask for fewer.")
+
+
+def heaped_world(arm_name: str, seed: int, split: str, count: int, spread: float = 0.09) -> WorldSpec:
+    """``count`` foreign objects dropped on each other where the arm works, each within ``spread`` [m] of its middle: they touch, lean and lie on each other."""
+    arm, random = load_arm(arm_name), np.random.default_rng([crc32(b"foreign heap"), seed])
+    kinds = graspable(split, arm)
+    middle = arm.world_T_base[:2, 3] + [sum(arm.work_radius) / 2, 0.0]
+    dropped: list[tuple[Array, float, float]] = []  # place, top and half width of each
+    items = []
+    for number in range(count):
+        laid = lay(kinds[int(random.integers(len(kinds)))], arm, random)
+        place, half = middle + random.uniform(-spread, spread, 2), float(np.linalg.norm((laid.high - laid.low)[:2])) / 2
+        lift = max((top + 0.003 for other, top, wide in dropped if np.linalg.norm(place - other) < half + wide), default=0.0)
+        item = laid.at(float(place[0]), float(place[1]), f"{laid.kind}_{number + 1}")
+        pose = item.pose.copy()
+        pose[2, 3] += lift
+        items.append(replace(item, pose=pose))
+        dropped.append((place, lift + float(laid.high[2] - laid.low[2]), half))
+    return WorldSpec(tuple(items), arm=arm_name, seed=seed)
 
 
 def strewn(arm: ArmConfig, random: Random, laid: Sequence[Laid], taken: Sequence[Footprint], gap: float) -> list[ObjectSpec] | None:

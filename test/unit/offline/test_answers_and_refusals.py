@@ -3,6 +3,10 @@
 import pytest
 from test_understanding import office, playroom, run
 
+from deskhand.agent.loop import AgentLoop
+from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk, seen_object
+
 QUESTIONS = [
     ("What is on the desk?", ["block_1", "cup_1", "bin_1"], []),
     ("what do you see", ["block_1", "marker_1"], []),
@@ -83,3 +87,12 @@ def test_what_cannot_be_followed_is_refused_with_a_code_and_without_motion(text:
     assert (outcome.success, outcome.code) == (False, code), outcome.summary
     assert all(word in outcome.summary for word in said), outcome.summary
     assert {name for name, _ in desk.calls} <= {"detect_objects", "get_robot_state"}
+
+
+@pytest.mark.parametrize(("sliver", "place"), [((0.15, 0.0), "tray_1"), ((0.10, 0.0), "")])
+def test_what_is_below_the_one_that_is_meant_need_not_be_known_where_that_hides_it(sliver: tuple[float, float], place: str) -> None:
+    cups = seen_object("cup_1", position=(0.1, 0.0), on="eraser_1"), seen_object("cup_2", position=(-0.1, 0.1))
+    robot = SymbolicDesk(*cups, seen_object("eraser_1", position=sliver), seen_object("tray_1", position=(0.0, -0.28)))
+    outcome = AgentLoop(OfflineModel(), robot).run("pick the cup on the ramekin and place it in the tray")
+    assert outcome.success is bool(place) and (outcome.code == "unknown_object") is not bool(place), outcome.summary
+    assert [arguments for name, arguments in robot.calls if name == "pick"] == ([{"object_id": "cup_1"}] if place else [])

@@ -30,6 +30,26 @@ def install(
     console.print(f"{count} model files ready in {home()}")
 
 
+def weigh(
+    file: Annotated[Path, typer.Option("--out", help="YAML file of the weights.")] = Path("config/one_object.yaml"),
+    number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 150,
+    heaps: Annotated[int, typer.Option(min=0, help="Of five such bodies each.")] = 60,
+    desks: Annotated[int, typer.Option(min=0, help="Cluttered, of each of three ways.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first look, heap and desk.")] = 0,
+    reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+) -> None:
+    """Fit anew what tells that two segments are one object, and write the weights."""
+    from rich.console import Console
+
+    from deskhand.bench.foreign.weigh import Options
+    from deskhand.bench.foreign.weigh import weigh as fit
+
+    console = Console(highlight=False)
+    with console.status("looking") as status:
+        pairs = fit(Options(number, heaps, desks, seed, reality), file, status.update)
+    console.print(f"weights of {pairs} pairs written to {file}")
+
+
 @campaign_options
 def looks(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for, and whose hand can take what lies there.")] = "panda",
@@ -73,5 +93,5 @@ def _describe(result: dict[str, Any]) -> str:
 
 
 foreign = typer.Typer(help="Objects that others made: get them, see whether each is taken for one.", no_args_is_help=True)
-for _command in (install, looks):
+for _command in (install, looks, weigh):
     foreign.command(_command.__name__)(_command)

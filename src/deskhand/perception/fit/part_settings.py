@@ -98,6 +98,7 @@ class SplitSettings:
         share: share by which their width may differ from half its length.
         unexplained: share of its pixels that the solid of a part may leave unexplained.
         rod: rms error of a part that lies, or leans, and whose picture is not compared [m].
+        usual: how usual the size of such a part is at least: odd bodies fall into solids as well, but of any sizes.
         explained: share of the pixels that is in explained parts.
         above: what is seen of an object on its support begins lower [m].
     """
@@ -121,7 +122,8 @@ class SplitSettings:
     share: float = 0.2
     unexplained: float = 0.35
     rod: float = 0.001
-    explained: float = 0.7
+    usual: float = 0.02
+    explained: float = 0.85
     above: float = 0.009
 
 

@@ -50,13 +50,13 @@ def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segm
 
 
 def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid) -> bool:
-    """Whether nearly all of parts is in such as a solid explains: what no number of them does is one object of another shape."""
+    """Whether nearly all of parts is in such as a solid of a size that objects have explains: what no number of them does is one object of another shape."""
     support = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
     explained = 0
     for part in parts:
         own = fits.of(part, _bottom(part, support))
         fits_well = fits.explained(part, own)[1] < SPLIT.unexplained * len(part) if may_refine(own) else own.error < max(SPLIT.rod, 2.0 * view.noise)
-        explained += len(part) * fits_well
+        explained += len(part) * (fits_well and float(fits.prior(own.shape, own.size[None])[0]) > SPLIT.usual)
     return explained > SPLIT.explained * sum(map(len, parts))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,6 +45,13 @@ class Space:
     def around(self, place: Array, radius: float) -> None:
         """Only cells within ``radius`` [m] of (x, y) are wanted from here on."""
         self.wanted &= np.linalg.norm(self._middles[..., :2] - np.asarray(place)[:2], axis=-1) < radius
+
+    def near(self, place: Array, radius: float) -> Space:
+        """The same space, of which only cells within ``radius`` [m] of (x, y) are wanted; what is seen and filled is shared."""
+        other = copy(self)
+        other.wanted = self.wanted.copy()
+        other.around(place, radius)
+        return other
 
     def between(self, low: Array, high: Array) -> None:
         """Only cells whose middles lie between two corners (3,) [m] are wanted from here on."""

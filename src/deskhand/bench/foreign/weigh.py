@@ -1,0 +1,166 @@
+"""Fits the weights of ``config/one_object.yaml`` to looks at bodies alone, in heaps and on cluttered desks: which pairs of segments are of one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.bench.foreign.looks import SETTLED
+from deskhand.bench.perception.scenes import make_scene
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.perception.fit.one_object import expanded
+from deskhand.perception.fit.pair_evidence import NAMES, evidence, piece_of
+from deskhand.perception.fit.solids import SolidFits
+from deskhand.perception.pipeline import Perception
+from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.shape import voxel_edge
+from deskhand.perception.temporal_filter import steady
+from deskhand.perception.view import View
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.reality.file import load_reality
+from deskhand.sim.reality.world import with_reality
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import WorldSpec
+from deskhand.tasks.foreign_objects import heaped_world, single_world
+
+KNOTS: Mapping[str, tuple[float, ...]] = {
+    "bend": (0.3, 0.8),
+    "contact": (0.5,),
+    "color": (0.03, 0.1),
+    "foot": (1.0,),
+    "light": (0.2,),
+    "meets": (0.3, 0.7),
+    "gap": (0.1,),
+    "ratio": (0.5,),
+    "error_both": (1.6, 3.0),
+}
+"""Where a feature may begin to count more, or less."""
+PURE = 0.85  # share of a segment that must be of one object for a pair to tell anything
+HEAP = 5  # objects in a heap
+WAYS = ("touching", "stacked", "built")
+Owners = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How many looks at bodies of split ``wide`` alone, at heaps of them, at desks of each way; ``joined``, ``odd``: see PairModel; ``ridge`` of the fit."""
+
+    looks: int = 150
+    heaps: int = 60
+    desks: int = 12
+    seed: int = 0
+    reality: str = "mild"
+    joined: float = 0.85
+    odd: float = 1.5
+    ridge: float = 2.0
+
+
+class _Asked(Perception):
+    """Notes every pair of segments that touch, and joins none."""
+
+    def __init__(self) -> None:
+        super().__init__(detectors=())
+        self.owners: Owners = np.zeros(0, np.int64)
+        self.pairs: list[tuple[Array, bool]] = []
+
+    def _joined(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+        edge = voxel_edge(view, SegmentSettings())
+        pieces = [piece_of(view, item, edge) for item in segments]
+        whose = [self._owner(view, item) for item in segments]
+        for i, j in combinations(range(len(segments)), 2):
+            one, other = pieces[i], pieces[j]
+            if one is not None and other is not None and min(whose[i], whose[j]) >= 0:
+                features = evidence(view, fits, one, other)
+                if features is not None:
+                    self.pairs.append((features, whose[i] == whose[j]))
+        return segments
+
+    def _owner(self, view: View, item: Segment) -> int:
+        """Number of the object that nearly all of a segment shows, -1 where there is none."""
+        count = np.bincount(self.owners[view.in_picture(item.pixels)] + 1)
+        best = int(count.argmax())
+        return best - 1 if count[best] >= PURE * count.sum() else -1
+
+
+def weigh(options: Options, file: Path, told: Callable[[str], None]) -> int:
+    """Write the weights; gives how many pairs they were fitted to.
+
+    Raises:
+        DeskhandError: ``missing_dependency`` when bodies are not installed, ``invalid_input`` where the looks show no pairs of both kinds.
+    """
+    asked = _Asked()
+    for name, world in _worlds(options):
+        told(name)
+        simulation = Simulation(with_reality(world, load_reality(options.reality, world.seed)))
+        simulation.step(SETTLED)
+        perception = _Asked()
+        with RgbdRenderer(simulation) as renderer:
+            frames = [renderer.render() for _ in range(perception.settings.frames)]
+            perception.owners = renderer.render_owners().reshape(-1).astype(np.int64)
+        perception.detect(steady(frames), simulation.built.robot, simulation.joint_state())
+        asked.pairs += perception.pairs
+    features, same = np.array([pair[0] for pair in asked.pairs]).reshape(-1, len(NAMES)), np.array([pair[1] for pair in asked.pairs], bool)
+    if len(set(same.tolist())) < 2:
+        raise DeskhandError("invalid_input", f"{len(same)} pairs are not of both kinds.", hint="Ask for more looks, heaps and desks.")
+    odd = features[:, NAMES.index("odder")] > options.odd
+    knots = [(NAMES.index(name), value) for name, values in KNOTS.items() for value in values]
+    weights, bias = fitted(expanded(features[odd], knots), same[odd], options.ridge)
+    file.write_text(_written(options, weights, bias, int(odd.sum())))
+    return int(odd.sum())
+
+
+def _worlds(options: Options) -> Iterator[tuple[str, WorldSpec]]:
+    for number in range(options.looks):
+        yield f"look {number}", single_world("panda", options.seed + number, "wide")
+    for number in range(options.heaps):
+        yield f"heap {number}", heaped_world("panda", options.seed + number, "wide", HEAP)
+    for number in range(options.desks):
+        for way in WAYS:
+            yield f"desk {number}, {way}", make_scene(way, "wx250s", options.seed + number)
+
+
+def fitted(features: Array, same: npt.NDArray[np.bool_], ridge: float, rounds: int = 40) -> tuple[Array, float]:
+    """Weights (F,) and bias of a logistic regression on features (N, F), which are brought to unit spread first, with a ridge, by Newton's method."""
+    middle, spread = features.mean(axis=0), features.std(axis=0) + 1e-6
+    rows = np.column_stack([(features - middle) / spread, np.ones(len(features))])
+    least = ridge * np.eye(rows.shape[1])
+    least[-1, -1] = 1e-6
+    weights = np.zeros(rows.shape[1])
+    for _ in range(rounds):
+        chance = 1 / (1 + np.exp(-rows @ weights))
+        slope = rows.T @ (chance - same) + least @ weights
+        step = np.linalg.solve((rows * (chance * (1 - chance))[:, None]).T @ rows + least, slope)
+        weights = weights - step
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights[:-1] / spread, float(weights[-1] - weights[:-1] / spread @ middle)
+
+
+def _written(options: Options, weights: Array, bias: float, pairs: int) -> str:
+    def listed(values: Sequence[float]) -> str:
+        return ", ".join(f"{value:.4f}" for value in values)
+
+    lines = [
+        "# Weights of the evidence that two segments which touch are one object (perception/fit/one_object.py), by `deskhand bench foreign weigh`:",
+        f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps and {len(WAYS) * options.desks} desks under `{options.reality}`.",
+        f"joined: {options.joined} # pairs above this probability are joined",
+        f"odd: {options.odd} # of two pieces that plain solids explain better than this, over the noise of the depth, nothing is asked",
+        f"bias: {bias:.4f}",
+        "knots:",
+        *(f"  {name}: [{', '.join(f'{value:g}' for value in values)}]" for name, values in KNOTS.items()),
+        "weights:",
+        *(f"  {name}: {weights[number]:.4f}" for number, name in enumerate(NAMES)),
+        "beyond:",
+    ]
+    first = len(NAMES)
+    for name, values in KNOTS.items():
+        lines.append(f"  {name}: [{listed(weights[first : first + len(values)].tolist())}]")
+        first += len(values)
+    return "\n".join(lines) + "\n"

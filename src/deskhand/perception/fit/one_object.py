@@ -1,0 +1,106 @@
+"""Segments that are one object by all that tells it: the evidence of each pair that touches weighed, the surest joined first.
+
+Rules of one kind of body each (coaxial, faces, resting) know when they are sure; most bodies of several bulges are none of those. Here what tells is
+weighed as a logistic model, whose weights were fitted to looks at bodies and heaps of them (``config/one_object.yaml``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.perception.fit.pair_evidence import NAMES, Piece, error_of, evidence, piece_of
+from deskhand.perception.fit.solids import SolidFits
+from deskhand.perception.segment.segmentation import Segment, union_of
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.shape import voxel_edge
+from deskhand.perception.view import View
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
+
+FILE = "config/one_object.yaml"
+
+
+@dataclass(frozen=True)
+class PairModel:
+    """Probability that two segments are one object: a logistic function of features and of what they are beyond ``knots``.
+
+    Attributes:
+        knots: (feature, value) of each hinge, in order.
+        weights: (features + hinges,).
+        bias: of the sum.
+        joined: pairs above this probability are joined.
+        odd: two pieces that plain solids explain are two objects: of one at least the solid errs by more, over the noise of the depth.
+    """
+
+    knots: tuple[tuple[int, float], ...]
+    weights: Array
+    bias: float
+    joined: float
+    odd: float
+
+    def probability(self, features: Array) -> float:
+        """Of one pair (len(NAMES),)."""
+        return float(1.0 / (1.0 + np.exp(-(expanded(features[None], self.knots)[0] @ self.weights + self.bias))))
+
+
+def expanded(features: Array, knots: Sequence[tuple[int, float]]) -> Array:
+    """Features (N, F) with their hinges (N, F + K)."""
+    return np.column_stack([features, *(np.maximum(features[:, index] - value, 0.0) for index, value in knots)])
+
+
+@lru_cache(maxsize=1)
+def pair_model() -> PairModel:
+    """The model of :data:`FILE`.
+
+    Raises:
+        DeskhandError: ``config_error`` naming what is wrong in it.
+    """
+    try:
+        data = read_yaml(resource_path(FILE))
+        knots = tuple((NAMES.index(name), float(value)) for name, values in data["knots"].items() for value in values)
+        weights = np.array([float(data["weights"][name]) for name in NAMES] + [float(value) for name in data["knots"] for value in data["beyond"][name]])
+        if len(weights) != len(NAMES) + len(knots):
+            raise ValueError("each knot needs one weight in `beyond`")
+        return PairModel(knots, weights, float(data["bias"]), float(data["joined"]), float(data["odd"]))
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DeskhandError("config_error", f"{FILE} is no model of pairs: {error!r}.") from error
+
+
+def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+    """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again."""
+    if len(segments) < 2:
+        return segments
+    model, edge = pair_model(), voxel_edge(view, SegmentSettings())
+    pieces: dict[int, Piece] = {number: piece for number, item in enumerate(segments) if (piece := piece_of(view, item, edge)) is not None}
+    left = dict(enumerate(segments))
+    sure: dict[tuple[int, int], float] = {}
+
+    def weigh(one: int, other: int) -> None:
+        if max(error_of(view, fits.of(pieces[number].item)) for number in (one, other)) < model.odd:
+            return
+        features = evidence(view, fits, pieces[one], pieces[other])
+        if features is not None:
+            sure[one, other] = model.probability(features)
+
+    for one, other in combinations(pieces, 2):
+        weigh(one, other)
+    while sure and max(sure.values()) > model.joined:
+        one, other = max(sure, key=lambda pair: sure[pair])
+        main, part = sorted((left.pop(one), left.pop(other)), key=len, reverse=True)
+        number = max((*left, one, other)) + 1
+        left[number] = replace(union_of(main, [part]), whole=True)
+        sure = {pair: value for pair, value in sure.items() if not {one, other} & set(pair)}
+        del pieces[one], pieces[other]
+        piece = piece_of(view, left[number], edge)
+        if piece is not None:
+            pieces[number] = piece
+            for another in list(pieces)[:-1]:
+                weigh(another, number)
+    return sorted(left.values(), key=len, reverse=True)
