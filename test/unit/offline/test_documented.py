@@ -66,6 +66,10 @@ READ = {
     "put the cup back where it was": "Undo",
     "undo the last move": "Undo",
     "where was the pen before?": "Ask",
+    "put the heavier of the two blocks into the tray": "Weigh",
+    "one of the blocks is lighter than the others: find out which": "Weigh",
+    "line up the cans by weight": "Weigh",
+    "how heavy is the can? the red block is 10 g": "Weigh",
 }
 """Phrases whose end these symbols cannot show; tests of their own hold what they do."""
 WHOLE = {

@@ -61,6 +61,9 @@ class RegisterServo(ABC):
 
     def __getitem__(self, name: str) -> int:
         register = self.table[name]
+        if register.length == 1:  # most are, and they are read at each step of the servo
+            value = self.memory[register.address]
+            return value if register.sign is None else -(value & ((1 << register.sign) - 1)) if value >> register.sign & 1 else value
         data = self.memory[register.address : register.address + register.length]
         value = int.from_bytes(data, "little", signed=register.sign is None and register.length == 4)
         if register.sign is None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
+from deskhand.geometry import cylinder_axis
 from deskhand.perception.taught.recogniser import Named, Recogniser
 from deskhand.perception.taught.settings import NAMING
 from deskhand.types import Frame, NameCandidate, SceneObject
@@ -127,8 +128,11 @@ def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[n
 
 
 def _known_size(item: SceneObject) -> tuple[float, ...]:
-    """Its extents; NaN for one that is a guess."""
-    return tuple(math.nan if axis in item.guessed else float(side) for axis, side in enumerate(item.size))
+    """Its extents; NaN for one that is a guess. What is round has one width: that it was measured too small (a bottle, by its neck) counts once."""
+    sides = [math.nan if axis in item.guessed else float(side) for axis, side in enumerate(item.size)]
+    if item.shape == "cylinder":
+        del sides[(cylinder_axis(item.size) + 1) % 3]
+    return tuple(sides)
 
 
 def _renamed(item: SceneObject, answer: Named) -> SceneObject:

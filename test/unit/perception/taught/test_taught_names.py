@@ -4,8 +4,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pytest
 
-from deskhand.perception.taught.naming import TaughtNames
+from deskhand.perception.taught.naming import TaughtNames, _known_size
 from deskhand.perception.taught.pictures import view_from_files
 from deskhand.types import CameraIntrinsics, Frame, NameCandidate, SceneObject
 from deskhand.world.taught import TaughtStore, TaughtView
@@ -71,3 +72,17 @@ def test_a_picture_before_a_plain_background_teaches(tmp_path: Path) -> None:
         store.add("cereal", [view])
         store.add("other", [_view(8)])
     assert [item.label for item in TaughtNames(tmp_path / "taught.sqlite").name(*_desk((7, 8)))] == ["cereal", "other"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "guessed", "known"),
+    [
+        ("cylinder", (0.025, 0.025, 0.16), (), [0.025, 0.16]),
+        ("cylinder", (0.16, 0.025, 0.025), (), [0.025, 0.16]),
+        ("box", (0.025, 0.025, 0.16), (), [0.025, 0.025, 0.16]),
+        ("box", (0.05, 0.03, 0.16), (1,), [0.05, 0.16, np.nan]),
+    ],
+)
+def test_the_width_of_what_is_round_counts_once(shape: str, size: tuple[float, ...], guessed: tuple[int, ...], known: list[float]) -> None:
+    item = SceneObject("object_1", "object", "black", shape, np.array(size), np.eye(4), np.zeros((0, 3), np.float32), 0.9, guessed=guessed)
+    assert np.allclose(np.sort(_known_size(item)), known, equal_nan=True)
