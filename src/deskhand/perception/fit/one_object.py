@@ -15,7 +15,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.fit.pair_evidence import NAMES, Piece, error_of, evidence, piece_of
+from deskhand.perception.fit.pair_evidence import NAMES, REACH, Piece, error_of, evidence, piece_of
 from deskhand.perception.fit.solids import SolidFits
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import SegmentSettings
@@ -78,18 +78,26 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
     if len(segments) < 2:
         return segments
     model, edge = pair_model(), voxel_edge(view, SegmentSettings())
-    pieces: dict[int, Piece] = {number: piece for number, item in enumerate(segments) if (piece := piece_of(view, item, edge)) is not None}
     left = dict(enumerate(segments))
+    bounds = {number: _bounds(item) for number, item in left.items()}
+    pieces: dict[int, Piece | None] = {}
     sure: dict[tuple[int, int], float] = {}
 
     def weigh(one: int, other: int) -> None:
-        if max(error_of(view, fits.of(pieces[number].item)) for number in (one, other)) < model.odd:
+        (low, high), (first, last) = bounds[one], bounds[other]
+        if ((low > last + REACH * edge) | (first > high + REACH * edge)).any():
             return
-        features = evidence(view, fits, pieces[one], pieces[other])
+        if max(error_of(view, fits.of(left[number])) for number in (one, other)) < model.odd:
+            return
+        for number in (one, other):
+            if number not in pieces:
+                pieces[number] = piece_of(view, left[number], edge)
+        a, b = pieces[one], pieces[other]
+        features = evidence(view, fits, a, b) if a is not None and b is not None else None
         if features is not None:
             sure[one, other] = model.probability(features)
 
-    for one, other in combinations(pieces, 2):
+    for one, other in combinations(left, 2):
         weigh(one, other)
     while sure and max(sure.values()) > model.joined:
         one, other = max(sure, key=lambda pair: sure[pair])
@@ -97,10 +105,11 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
         number = max((*left, one, other)) + 1
         left[number] = replace(union_of(main, [part]), whole=True)
         sure = {pair: value for pair, value in sure.items() if not {one, other} & set(pair)}
-        del pieces[one], pieces[other]
-        piece = piece_of(view, left[number], edge)
-        if piece is not None:
-            pieces[number] = piece
-            for another in list(pieces)[:-1]:
-                weigh(another, number)
+        bounds[number] = _bounds(left[number])
+        for another in list(left)[:-1]:
+            weigh(another, number)
     return sorted(left.values(), key=len, reverse=True)
+
+
+def _bounds(item: Segment) -> tuple[Array, Array]:
+    return item.points.min(axis=0), item.points.max(axis=0)

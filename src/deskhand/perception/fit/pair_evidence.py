@@ -18,6 +18,7 @@ from deskhand.perception.segment.voxels import Voxels, unit, voxels_of
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, states
 
+REACH = 2.0  # voxels between what touches, at most
 NAMES = (
     "contact",
     "bend",
@@ -74,14 +75,13 @@ def piece_of(view: View, item: Segment, edge: float) -> Piece | None:
 def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | None:
     """Features (len(NAMES),) of a pair; None when they do not touch."""
     edge = one.voxels.edge
-    reach = 2.0 * edge
+    reach = REACH * edge
     if ((one.low > other.high + reach) | (other.low > one.high + reach)).any():
         return None
-    near = one.tree.query_ball_tree(other.tree, reach)
-    i = np.repeat(np.arange(len(near)), [len(found) for found in near])
+    near = one.tree.sparse_distance_matrix(other.tree, reach, output_type="ndarray")
+    i, j = near["i"], near["j"]
     if len(i) < 3:
         return None
-    j = np.concatenate([np.asarray(found, np.int64) for found in near if found])
     up, down, upper, lower = (one, other, i, j) if one.foot > other.foot else (other, one, j, i)
     a, b = up.voxels, down.voxels
     seam = (a.middle[upper] + b.middle[lower]) / 2
