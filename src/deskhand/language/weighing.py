@@ -61,7 +61,7 @@ def parse_weighing(text: str) -> Weigh | Unclear | None:
         return None
     sign = _sign(rest)
     target = _target(rest)
-    objects, left = _objects(rest, target)
+    objects, left = _objects(_MOST.sub(" ", rest), target)
     if kind in ("heaviest", "odd") and target is None and not re.search(r"\b(?:which|what)\b", rest):
         return None
     if not objects:

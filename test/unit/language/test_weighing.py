@@ -34,6 +34,7 @@ def test_the_task_is_read_as_it_is_meant(seed):
         ("One of these cubes is lighter than the rest, find out which.", "odd", -1),
         ("How much does the blue box weigh? The red block is 10 g, the green block 25 g.", "grams", 0),
         ("Arrange the cans in a row from heavy to light.", "row", 0),
+        ("One of the cans is lighter than the others; in no more than 3 weighings find it and put it in the bin.", "odd", -1),
     ],
 )
 def test_others_words_for_the_same(said, kind, sign):
