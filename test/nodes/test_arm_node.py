@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +27,6 @@ from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
@@ -37,6 +35,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from deskhand.arms.config import load_arm
 from deskhand.nodes import conversions
 from deskhand.nodes.node import wait_future
+from deskhand.nodes.spinner import Spinner
 
 DOMAIN = 83
 ARM = load_arm("jetarm")
@@ -83,10 +82,8 @@ class Bench:
         self.torque = self.node.create_client(SetBool, "arm/torque")
         self.parameters = self.node.create_client(SetParameters, "arm/set_parameters")
         self.change = self.node.create_client(ChangeState, "arm/change_state")
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
+        self.spinner = Spinner(self.node, 1)
+        self.spinner.start()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self.newest[f"/diagnostics of {message.status[0].name}"] = message
@@ -131,10 +128,9 @@ class Bench:
         for process in reversed(self.processes):
             process.send_signal(signal.SIGINT)
             assert process.wait(20) == 0
-        self.executor.shutdown()
+        self.spinner.end()
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
-        self.thread.join(2)
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,12 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pytest
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -25,6 +23,7 @@ from deskhand.bringup.environment import workstation_defaults
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_from_msg, scene_to_msg, transform_to_msg
 from deskhand.nodes.node import EVENTS
+from deskhand.nodes.spinner import Spinner
 from deskhand.recording.episode.reader import read_episode
 from deskhand.recording.episode.record import begin_record
 from deskhand.recording.reader import Recording
@@ -55,10 +54,8 @@ class Robot:
         }
         camera = make_transform(translation=[0.5, 0.0, 0.6])
         self.publishers["tf"].publish(TFMessage(transforms=[transform_to_msg("world", "camera_color_optical_frame", camera, 0.0)]))
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
+        self.spinner = Spinner(self.node, 1)
+        self.spinner.start()
 
     def wait_for_recorder(self, folder):
         """Until what each of the publishers says is recorded: that we know the recorder's readers does not mean that it knows our writers."""
@@ -76,8 +73,7 @@ class Robot:
             time.sleep(0.02)
 
     def close(self):
-        self.executor.shutdown()
-        self.thread.join(2)
+        self.spinner.end()
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 

@@ -177,4 +177,4 @@ def test_the_python_that_is_asked_for_is_the_only_one_looked_at(bootstrap: Modul
 def test_every_make_target_is_in_the_help() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     targets = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  make ")}
-    assert targets == {"help", "setup", "demo", "test", "test-page", "test-campaigns", "coverage", "docs", "lint", "lock", "check-lock", "clean"}
+    assert targets == {"help", "setup", "demo", "test", "test-long", "test-page", "test-campaigns", "coverage", "docs", "lint", "lock", "check-lock", "clean"}

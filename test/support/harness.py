@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from deskhand.bringup.environment import apply_workstation_defaults
 from deskhand.errors import DeskhandError
+from deskhand.nodes.spinner import Spinner
 from deskhand.trials.base import Attempt, TrialOptions
 from deskhand.trials.ros import run_task, running_stack
 
@@ -37,10 +37,8 @@ class JointWatcher:
         self.node = rclpy.create_node("joint_watcher", context=self._context)
         quality = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.node.create_subscription(JointState, "joint_states", self._on_state, quality)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
-        self._thread.start()
+        self._spinner = Spinner(self.node, 1)
+        self._spinner.start()
 
     def _on_state(self, message):
         indices = [message.name.index(name) for name in ARM_JOINTS]
@@ -75,8 +73,7 @@ class JointWatcher:
         return max((stamp for stamp, speed in self.samples if speed > STILL), default=0.0)
 
     def close(self):
-        self._executor.shutdown()
-        self._thread.join(2.0)
+        self._spinner.end()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import rclpy
-from rclpy.executors import MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState as JointStateMsg
 
@@ -22,6 +20,7 @@ from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode
 from deskhand.nodes.ros_robot import RosRobot
+from deskhand.nodes.spinner import Spinner
 from deskhand.types import MotionGoal
 
 ARM = load_arm("wx250s")
@@ -40,10 +39,8 @@ class Graph:
         self.node = DeskhandNode("probe", context=self.context, parameter_overrides=[Parameter("use_sim_time", value=True)])
         self.robot = RosRobot(self.node, ARM)
         self.node.create_subscription(JointStateMsg, "joint_states", self._on_joints, 10, callback_group=self.node.reentrant)
-        self.executor = MultiThreadedExecutor(num_threads=4, context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
+        self.spinner = Spinner(self.node, 4)
+        self.spinner.start()
 
     def start(self, name: str) -> None:
         arguments = ["--task", "desk_cleaning", "--seed", "3"] if name == "sim" else []
@@ -87,7 +84,7 @@ class Graph:
             except subprocess.TimeoutExpired:
                 process.kill()
         self.robot.close()
-        self.executor.shutdown(timeout_sec=1.0)
+        self.spinner.end()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self.context)
 

@@ -39,6 +39,8 @@ def test_readers_get_the_same_readings_and_one_picture_is_taken_for_all():
 
     def read(name):
         readings = feed.pictures(lambda: False)
+        next(readings)  # from here on it listens
+        barrier.wait(10)
         got[name] = take(readings, 5)
         barrier.wait(10)
         readings.close()

@@ -205,7 +205,7 @@ def test_the_hands_of_an_approach_are_right_handed_and_point_where_they_should(a
 def test_an_arm_without_joint_efforts_weighs_nothing_in_its_hand(session, robot):
     ok(session, "detect_objects")
     assert not len(robot.joint_state().efforts)
-    before = robot.things["block_1"].pose.copy()
+    before = robot.objects["block_1"].pose.copy()
     result = session.invoke("weigh_in_hand", {"object_id": "block_1"})
     assert result.code == "impossible" and "effort" in result.message and "balance" in result.hint
-    assert np.array_equal(robot.things["block_1"].pose, before)
+    assert np.array_equal(robot.objects["block_1"].pose, before)
