@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from deskhand.arms.model import RobotModel
+from deskhand.arms.model import Joint, RobotModel
 from deskhand.geometry import Array, inverse
 
 GRAVITY = 9.81  # [m/s^2]
@@ -21,16 +21,15 @@ class _Link:
 
     Attributes:
         parent: index of the joint that carries this one, -1 for none.
-        origin: (4, 4) from the parent's frame to this joint's at 0.
-        axis: (3,) unit vector; ``cross`` (3, 3): the matrix of the cross product with it.
+        before: (4, 4) from the parent's frame to that of the link that carries this joint.
+        joint: itself.
         mass: [kg].
         moment: (3,) [kg m] mass times centre of mass, in the joint's frame.
     """
 
     parent: int
-    origin: Array
-    axis: Array
-    cross: Array
+    before: Array
+    joint: Joint
     mass: float
     moment: Array
 
@@ -55,13 +54,10 @@ class GravityLoad:
 
     def _torques(self, positions: Array) -> Array:
         """The same (N, n) of joint vectors (N, n)."""
-        sines, cosines = np.sin(positions)[..., None, None], np.cos(positions)[..., None, None]
         poses: list[Array] = []
         for index, link in enumerate(self._chain):
-            moved = np.broadcast_to(np.eye(4), (len(positions), 4, 4)).copy()
-            moved[:, :3, :3] += sines[:, index] * link.cross + (1 - cosines[:, index]) * (link.cross @ link.cross)
-            before = link.origin if link.parent < 0 else poses[link.parent] @ link.origin
-            poses.append(before @ moved)
+            before = link.before if link.parent < 0 else poses[link.parent] @ link.before
+            poses.append(before @ link.joint.motions(positions[:, index]))
         # what hangs on a joint is the sum of what its links and those below carry, so that each is added to its parent, the last first
         masses = [link.mass for link in self._chain]
         moments = [pose[:, :2, :3] @ link.moment + link.mass * pose[:, :2, 3] for pose, link in zip(poses, self._chain, strict=True)]  # (N, 2) [kg m]
@@ -71,7 +67,7 @@ class GravityLoad:
                 moments[parent] = moments[parent] + moments[index]
         found = np.empty_like(positions)
         for index, (link, pose) in enumerate(zip(self._chain, poses, strict=True)):
-            axis, arm = pose[:, :2, :3] @ link.axis, moments[index] - masses[index] * pose[:, :2, 3]
+            axis, arm = pose[:, :2, :3] @ link.joint.axis, moments[index] - masses[index] * pose[:, :2, 3]
             found[:, index] = GRAVITY * (axis[:, 1] * arm[:, 0] - axis[:, 0] * arm[:, 1])
         return found
 
@@ -113,7 +109,5 @@ def _chain(model: RobotModel) -> list[_Link]:
     for index, joint in enumerate(arm):
         parent = carrier(joint.parent)
         before = still[joint.parent] if parent < 0 else inverse(still[children[parent]]) @ still[joint.parent]
-        x, y, z = joint.axis
-        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        links.append(_Link(parent, before @ joint.origin, joint.axis, cross, float(mass[index]), moment[index]))
+        links.append(_Link(parent, before, joint, float(mass[index]), moment[index]))
     return links

@@ -43,9 +43,7 @@ class Joint:
         if self.kind == "prismatic":
             moved[:3, 3] = self.axis * position
         else:
-            c, s = np.cos(position), np.sin(position)
-            x, y, z = self.axis
-            moved[:3, :3] = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(self.axis, self.axis)
+            moved[:3, :3] = self._turn(np.cos(position), np.sin(position))
         return np.asarray(self.origin @ moved)
 
     def motions(self, positions: Array) -> Array:
@@ -54,10 +52,13 @@ class Joint:
         if self.kind == "prismatic":
             moved[:, :3, 3] = positions[:, None] * self.axis
         elif self.kind != "fixed":
-            c, s = np.cos(positions)[:, None, None], np.sin(positions)[:, None, None]
-            x, y, z = self.axis
-            moved[:, :3, :3] = c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(self.axis, self.axis)
+            moved[:, :3, :3] = self._turn(np.cos(positions)[:, None, None], np.sin(positions)[:, None, None])
         return np.asarray(self.origin @ moved)
+
+    def _turn(self, c: Array, s: Array) -> Array:
+        """Rotation (..., 3, 3) about the axis by angles of these cosines and sines (..., 1, 1), or numbers (Rodrigues)."""
+        x, y, z = self.axis
+        return np.asarray(c * np.eye(3) + s * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + (1 - c) * np.outer(self.axis, self.axis))
 
 
 class RobotModel:

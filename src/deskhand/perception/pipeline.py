@@ -115,7 +115,7 @@ class Perception:
         memo: Memo = {}
         told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
         taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
-        rest = sorted([*taught, *self._joined(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
+        rest = sorted([*taught, *join_by_evidence(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -159,10 +159,6 @@ class Perception:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
-
-    def _joined(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
-        """What all evidence together tells to be one."""
-        return join_by_evidence(view, fits, segments)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deskhand.commands.bench.results import result_of
 from deskhand.commands.campaign import CampaignOptions, campaign_options
-from deskhand.errors import DeskhandError
 
 balance = typer.Typer(help="Weigh with a balance: six kinds of tasks, judged by ground truth (docs/tasks/balance_scale.md).", no_args_is_help=True)
 
@@ -72,14 +71,4 @@ def show(files: Annotated[list[Path], typer.Argument(help="JSON files of `run`."
     """Results side by side, as a table in Markdown."""
     from deskhand.bench.balance.run import markdown
 
-    typer.echo(markdown([_read(file) for file in files]))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise DeskhandError("invalid_input", f"{file} cannot be read: {error}.", hint="Name a file that `bench balance run --json` wrote.") from error
-    if not isinstance(data, dict) or data.get("bench") != "balance":
-        raise DeskhandError("invalid_input", f"{file} is no result of bench balance.", hint="Name a file that `bench balance run --json` wrote.")
-    return data
+    typer.echo(markdown([result_of(file, "balance") for file in files]))

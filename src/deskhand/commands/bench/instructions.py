@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from deskhand.commands.bench.results import result_of
 from deskhand.commands.campaign import CampaignOptions, campaign_options
 from deskhand.errors import DeskhandError
 
@@ -72,7 +72,7 @@ def show(
     """Results side by side, as a table in Markdown."""
     from deskhand.bench.instructions.export import markdown
 
-    typer.echo(markdown([_read(file) for file in files], kinds))
+    typer.echo(markdown([result_of(file, "instructions") for file in files], kinds))
 
 
 def _half(split: str) -> str:
@@ -81,13 +81,3 @@ def _half(split: str) -> str:
     if split not in ("", *SPLITS):
         raise typer.BadParameter(f"--split is one of {', '.join(SPLITS)} or empty.")
     return split
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise DeskhandError("invalid_input", f"{file} cannot be read: {error}.", hint="Name a file that `bench instructions run --json` wrote.") from error
-    if not isinstance(data, dict) or data.get("bench") != "instructions":
-        raise DeskhandError("invalid_input", f"{file} is no result of bench instructions.", hint="Name a file that `bench instructions run --json` wrote.")
-    return data
