@@ -63,5 +63,38 @@ class DetectorWordSettings:
     most_sure: float = 1.0
 
 
+@dataclass(frozen=True)
+class PrintSettings:
+    """How what is printed on objects is found and read.
+
+    Attributes:
+        margin: around an object's outline, as a share of its longer side, for letters at its edge.
+        zoom, side: objects are enlarged so much at most, to so many pixels at most: networks of PaddleOCR read letters of 16 px and more well.
+        inside: lines of which less lies on an object are not its own.
+        step: sides of pictures are multiples of it [px]; height: of a line that is read [px]. Both are the networks'.
+        pixel, line, grown: thresholds of the probability of a pixel and of a line, and by how much of area over perimeter lines are grown to each side;
+            of PaddleOCR's configuration (0.3, 0.5, 1.6), as are ``thinnest`` [px] and ``upright``: lines so many times as high as long stand upright.
+        letters: words of fewer are left out: articles, units.
+        smallest: words in letters lower than this share of the largest ones are not what an object is called by.
+        words: so many at most.
+    """
+
+    margin: float = 0.05
+    zoom: float = 3.0
+    side: float = 480.0
+    inside: float = 0.6
+    step: int = 32
+    height: int = 48
+    pixel: float = 0.3
+    line: float = 0.5
+    grown: float = 1.6
+    thinnest: float = 3.0
+    upright: float = 1.5
+    letters: int = 3
+    smallest: float = 0.4
+    words: int = 4
+
+
 KINDS = KindSettings()
 DETECTOR_WORDS = DetectorWordSettings()
+PRINT = PrintSettings()

@@ -7,27 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
 from deskhand.perception.classify import CONTAINERS
-from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
+from deskhand.perception.detectors.base import Detection, Detector, Mask, Pixels, overlap
 from deskhand.perception.naming_settings import DETECTOR_WORDS, KINDS
 from deskhand.types import Frame, NameCandidate, SceneObject
 
 log = logging.getLogger(__name__)
 
-Pixels = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Opinion:
-    """One detector's word on one object; ``score`` already has the detector's weight in it."""
+    """One detector's word on one object; ``score`` already has the detector's weight in it; ``printed``: it stands on the object."""
 
     label: str
     score: float
     source: str
+    printed: bool = False
 
 
 def rename(items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame, detectors: Sequence[Detector]) -> list[SceneObject]:
@@ -38,13 +36,16 @@ def rename(items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame,
     opinions: list[list[Opinion]] = [[] for _ in items]
     for detector in detectors:
         try:
-            found = detector.detect(frame)
+            found = detector.detect(frame, pixels)
         except DeskhandError as error:
             log.warning("detector %s: %s: %s", detector.name, error.code, error)
             continue
         for index, detection in assigned(pixels, frame.depth.shape, found):
-            opinions[index].append(Opinion(detection.label, detector.weight * detection.score, detection.source))
-    return [agreed(item, said) for item, said in zip(items, opinions, strict=True)]
+            opinions[index].append(Opinion(detection.label, detector.weight * detection.score, detection.source, detection.printed))
+    return [
+        with_print(agreed(item, [opinion for opinion in said if not opinion.printed]), [opinion for opinion in said if opinion.printed])
+        for item, said in zip(items, opinions, strict=True)
+    ]
 
 
 def assigned(pixels: Sequence[Pixels], shape: tuple[int, ...], found: Sequence[Detection]) -> list[tuple[int, Detection]]:
@@ -80,6 +81,17 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
         label_source=sources[best],
         names=tuple(names),
     )
+
+
+def with_print(item: SceneObject, words: Sequence[Opinion]) -> SceneObject:
+    """What is printed on an object is a name that it may have beside its kind: one of ``names``, never the label."""
+    if not words or item.is_container:
+        return item
+    best = max(words, key=lambda opinion: opinion.score)
+    others = item.names or (NameCandidate(item.label, item.confidence, item.label_source),)
+    left = 1.0 - best.score
+    told = [NameCandidate(best.label, best.score, best.source), *(replace(other, probability=other.probability * left) for other in others)]
+    return replace(item, names=tuple(sorted(told, key=lambda other: -other.probability)))
 
 
 def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:

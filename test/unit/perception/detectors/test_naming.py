@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -17,7 +18,7 @@ from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import Opinion, agreed, assigned, rename
 from deskhand.perception.detectors.vision_language import SCHEMA, VisionLanguageDetector
-from deskhand.types import SceneObject
+from deskhand.types import NameCandidate, SceneObject
 
 SHAPE = (480, 640)
 
@@ -37,7 +38,7 @@ class Says:
     def __init__(self, *found, weight=1.0, fails=None):
         self.name, self.weight, self.found, self.fails = "test", weight, list(found), fails
 
-    def detect(self, frame):
+    def detect(self, frame, objects=()):
         if self.fails:
             raise self.fails
         return self.found
@@ -91,6 +92,18 @@ def test_a_detector_that_fails_leaves_the_labels_of_the_others_and_says_so(caplo
     (named,) = rename([an_object()], [pixels(100, 100, 160, 160)], frame(), [broken, works])
     assert named.label_source == "onnx:test" and "no answer" in caplog.text
     assert named.confidence == pytest.approx(agreed(an_object(), [Opinion("cup", 0.45, "onnx:test")]).confidence)  # the weight counts
+
+
+def test_what_is_printed_on_an_object_is_a_name_beside_its_kind_and_never_its_label():
+    box = replace(an_object("box", 0.6), names=(NameCandidate("box", 0.6, "geometry"), NameCandidate("block", 0.2, "geometry")))
+    mask = np.zeros(SHAPE, bool)
+    mask[100:160, 100:160] = True
+    reads = Says(Detection("oat_flakes", 0.9, "ocr:test", (100, 100, 160, 160), mask, printed=True), weight=0.5)
+    (named,) = rename([box], [pixels(100, 100, 160, 160)], frame(), [reads])
+    assert (named.label, named.label_source, named.confidence) == ("box", "geometry", 0.6)
+    told = {name.name: name for name in named.names}
+    assert told["oat_flakes"].probability == pytest.approx(0.45) and told["oat_flakes"].source == "ocr:test"
+    assert sum(name.probability for name in named.names) <= 1 and told["box"].probability == pytest.approx(0.6 * 0.55)
 
 
 def test_a_vision_language_model_is_shown_the_picture_and_its_boxes_are_read():
