@@ -22,6 +22,7 @@ class KindSettings:
         shape_sure: how sure the word for a shape is: the shape is a fit to one side of the object.
         long: what is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at
             most 4 (YCB objects: marker 121 x 18 mm, spatula 350 x 83, mustard bottle 190 x 58).
+        other_shape: how well a detector's word fits what is of another shape than it says: the plain solid may be the wrong one.
         touch: so much fingers measure wrongly: pads give way, gears have play [m].
         unusual: how likely sides are that an object may have but mostly has not.
         soft: added to the logarithm of a range .
@@ -33,6 +34,7 @@ class KindSettings:
     worth: float = 0.25
     shape_sure: float = 0.9
     long: float = 5.0
+    other_shape: float = 0.3
     touch: float = 0.0015
     unusual: float = 0.4
     soft: float = 0.15
@@ -48,8 +50,7 @@ class DetectorWordSettings:
             trackers ask of boxes in successive pictures (0.3: SORT, Bewley et al. 2016) and what counts as found in PASCAL VOC (0.5: Everingham et
             al. 2010): one of the two outlines is ours, of what is not hidden.
         least_inside: a box of which fewer of an object's pixels lie inside is not of that object; chosen on rendered desks.
-        geometry: what the word of geometry counts, as a factor of how sure it is; chosen on rendered desks.
-        unknown: the same for its word ``object``, which says that no kind fits, and nothing for any; chosen on rendered desks.
+        geometry: geometry's belief in kinds is discounted by it where a detector says anything: its list of kinds is not all there is.
         most: no single word is surer than this: no detector is right always, and one that says 1 would leave no doubt for others to add to.
         least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0.
     """
@@ -57,7 +58,6 @@ class DetectorWordSettings:
     least_overlap: float = 0.35
     least_inside: float = 0.6
     geometry: float = 0.9
-    unknown: float = 0.15
     most: float = 0.99
     least_sure: float = 0.05
     most_sure: float = 1.0
