@@ -52,7 +52,7 @@ class DetectorWordSettings:
         least_inside: a box of which fewer of an object's pixels lie inside is not of that object; chosen on rendered desks.
         geometry: geometry's belief in kinds is discounted by it where a detector says anything: its list of kinds is not all there is.
         most: no single word is surer than this: no detector is right always, and one that says 1 would leave no doubt for others to add to.
-        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0.
+        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0, and a word that is less sure is none.
     """
 
     least_overlap: float = 0.35

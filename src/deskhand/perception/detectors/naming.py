@@ -70,7 +70,8 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     Geometry believes in kinds as far as it is sure of them; the word for a shape (``box``) is no kind, but leaves open what it is, as does what is left of a
     detector's score. So one detector names what geometry has no kind for, several that agree overrule it, and words against each other make all less sure.
     """
-    heard = [opinion for opinion in opinions if opinion.label in (OPEN if item.is_container else frozenset({opinion.label}) - CONTAINERS)]
+    heard = [opinion for opinion in opinions if opinion.score >= DETECTOR_WORDS.least_sure]
+    heard = [opinion for opinion in heard if (opinion.label in OPEN if item.is_container else opinion.label not in CONTAINERS)]
     if not heard:
         return item
     told = item.names or (() if item.label == UNKNOWN else (NameCandidate(item.label, item.confidence, item.label_source),))
