@@ -29,7 +29,7 @@ SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
 _SIDES = ("long", "middle", "short")
-_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
+_FIELDS = {"shape", "hollow", "plain", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,14 @@ class Form:
     unusual_color: float
     usual: tuple[Range, Range, Range] | None
     usual_ratio: Range | None
+    plain: bool = False
 
 
 @dataclass(frozen=True)
 class Appearance:
     """What an object shows; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
-    enough for objects to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it.
+    enough for objects to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it; ``printed``: it has many colours;
+    ``error``: how far its surface is from that of its shape, over the noise of the depth.
     """
 
     shape: str
@@ -62,6 +64,8 @@ class Appearance:
     cut: bool = False
     roomy: bool = False
     felt: float = 0.0
+    printed: bool = False
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -183,6 +187,8 @@ class Classifier:
             fit *= self._within(sides[1] / max(1e-6, sides[2]), form.flatness, False, absolute=0.0)
         if form.colors and seen.color not in form.colors:
             fit *= form.unusual_color
+        if form.plain and seen.printed:
+            fit *= KINDS.plain_printed
         return fit
 
     def _within(self, value: float, span: Range, cut: bool, absolute: float | None = None) -> float:
@@ -286,6 +292,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         float(entry.get("unusual_color", unusual_color)),
         (usual[0], usual[1], usual[2]) if usual != sides else None,
         _range(kind, entry, "usual_ratio"),
+        bool(entry.get("plain", False)),
     )
 
 

@@ -23,6 +23,7 @@ class KindSettings:
         long: what is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at
             most 4 (YCB objects: marker 121 x 18 mm, spatula 350 x 83, mustard bottle 190 x 58).
         other_shape: how well a detector's word fits what is of another shape than it says: the plain solid may be the wrong one.
+        plain_printed: how well a kind that is mostly of one colour fits what has many.
         touch: so much fingers measure wrongly: pads give way, gears have play [m].
         unusual: how likely sides are that an object may have but mostly has not.
         soft: added to the logarithm of a range .
@@ -35,6 +36,7 @@ class KindSettings:
     shape_sure: float = 0.9
     long: float = 5.0
     other_shape: float = 0.3
+    plain_printed: float = 0.1
     touch: float = 0.0015
     unusual: float = 0.4
     soft: float = 0.15

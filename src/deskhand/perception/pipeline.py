@@ -28,6 +28,7 @@ from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.one_object import join_by_evidence
+from deskhand.perception.fit.pair_evidence import error_of
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
@@ -36,9 +37,10 @@ from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.coaxial import join_coaxial
+from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
-from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
+from deskhand.perception.segment.settings import ColorSettings, HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
@@ -129,7 +131,8 @@ class Perception:
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
-        detections = [self._detection(view, item) for item in placed]
+        printed = self._printed(view, placed)
+        detections = [self._detection(view, item, many) for item, many in zip(placed, printed, strict=True)]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors, self.classifier)
@@ -188,7 +191,15 @@ class Perception:
             placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
 
-    def _detection(self, view: View, item: Placed) -> Detection:
+    def _printed(self, view: View, placed: list[Placed]) -> list[bool]:
+        """Which objects have many colours."""
+        labels = np.zeros(view.valid.shape, np.int32)
+        for number, item in enumerate(placed, start=1):
+            labels.reshape(-1)[item.segment.pixels] = number
+        many = printed_parts(view, labels, ColorSettings())
+        return [number < len(many) and bool(many[number]) for number in range(1, len(placed) + 1)]
+
+    def _detection(self, view: View, item: Placed, printed: bool) -> Detection:
         pixels = item.segment.pixels
         paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
         level = level_share(view, paint)
@@ -199,7 +210,10 @@ class Perception:
         cut = cut_share > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        label, confidence, names = self.classifier.named(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        look = Appearance(
+            item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy, printed=printed, error=error_of(view, item.solid)
+        )
+        label, confidence, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
         width = view.valid.shape[1]
