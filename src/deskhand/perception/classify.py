@@ -86,14 +86,14 @@ class Classifier:
         return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
     def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
-        """Label, confidence 0..1 and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
+        """Label, how sure it is 0..1, and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
         names, fits = self._told(seen)
         return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, KINDS.no_kind, names)
 
     def label(self, seen: Appearance) -> tuple[str, float]:
-        """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
-        label, confidence, _ = self.named(seen)
-        return label, confidence
+        """Kind and how sure it is 0..1; ``UNKNOWN`` when no form fits."""
+        label, sure, _ = self.named(seen)
+        return label, sure
 
     def candidates(self, seen: Appearance) -> tuple[NameCandidate, ...]:
         """What it may be called; the probabilities sum to 1 at most, the less the worse the kinds fit.

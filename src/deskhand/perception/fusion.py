@@ -189,7 +189,6 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
     label = _surest(seen)
     source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
     points = thin(np.concatenate([item.points for item in seen]), FUSION.voxel, FUSION.most)
-    doubt = float(np.prod([1.0 - min(0.99, item.confidence) for item in seen if item.label == label]))
     pose, size = (best.pose, best.size) if len(seen) == 1 else fit(seen, best, points.astype(float))
     return replace(
         best,
@@ -201,8 +200,17 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
         size=size,
         points=points,
         guessed=min((item.guessed for item in seen), key=len),
-        confidence=max(1.0 - doubt, *(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
+        confidence=_confidence(seen, size),
     )
+
+
+def _confidence(seen: Sequence[SceneObject], size: Array) -> float:
+    """How likely it is one whole object of this size (3,) [m]: views that measured about the same do not share their mistakes; those that did not, doubt it."""
+    if len(seen) == 1:
+        return seen[0].confidence
+    apart = [float(np.abs(np.log(np.sort(item.size) / np.sort(size))).max()) for item in seen]
+    same = [item.confidence for item, off in zip(seen, apart, strict=True) if off < np.log(FUSION.same)]
+    return float(1.0 - np.prod([1.0 - sure for sure in same])) if len(same) > 1 else float(np.mean([item.confidence for item in seen]))
 
 
 def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:
@@ -219,7 +227,7 @@ def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:
 def _surest(seen: Sequence[SceneObject]) -> str:
     votes: dict[str, float] = {}
     for item in seen:
-        votes[item.label] = votes.get(item.label, 0.0) + item.confidence * (0.2 if item.label == "object" else 1.0)
+        votes[item.label] = votes.get(item.label, 0.0) + item.named * (0.2 if item.label == "object" else 1.0)
     return max(votes, key=lambda label: votes[label])
 
 

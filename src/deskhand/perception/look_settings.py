@@ -63,6 +63,7 @@ class FusionSettings:
         voxel: of an object's joined cloud [m].
         cloud: of the scene's [m].
         most: points of an object.
+        same: views measured the same object the same when no side differs by more than this factor: pieces of objects are mostly half as long, or less.
         shell: from a container's walls and floor within which points may be theirs [m].
     """
 
@@ -76,6 +77,7 @@ class FusionSettings:
     voxel: float = 0.002
     cloud: float = 0.004
     most: int = 4000
+    same: float = 1.3
     shell: float = 0.012
 
 

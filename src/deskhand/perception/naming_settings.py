@@ -54,7 +54,7 @@ class DetectorWordSettings:
         least_inside: a box of which fewer of an object's pixels lie inside is not of that object; chosen on rendered desks.
         geometry: geometry's belief in kinds is discounted by it where a detector says anything: its list of kinds is not all there is.
         most: no single word is surer than this: no detector is right always, and one that says 1 would leave no doubt for others to add to.
-        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0, and a word that is less sure is none.
+        least_sure: a word that is less sure is none.
     """
 
     least_overlap: float = 0.35
@@ -62,7 +62,6 @@ class DetectorWordSettings:
     geometry: float = 0.9
     most: float = 0.99
     least_sure: float = 0.05
-    most_sure: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,27 @@ class PrintSettings:
     words: int = 4
 
 
+@dataclass(frozen=True)
+class WholeSettings:
+    """What tells how likely an object is one whole one.
+
+    Attributes:
+        outside: points farther from the solid are outside of it, in standard deviations of the depth.
+        step: another object goes on at the same depth where it differs by less [m].
+        color: chromaticities that differ by this are alike by 1/e.
+        contact: pixels along which two objects touch.
+        least, most: bounds of the probability: as far as some hundred looks can tell.
+    """
+
+    outside: float = 3.0
+    step: float = 0.008
+    color: float = 0.05
+    contact: int = 5
+    least: float = 0.02
+    most: float = 0.99
+
+
 KINDS = KindSettings()
 DETECTOR_WORDS = DetectorWordSettings()
 PRINT = PrintSettings()
+WHOLE = WholeSettings()

@@ -49,6 +49,7 @@ from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
+from deskhand.perception.wholeness import FEATURES, features_of, whole_model
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
@@ -63,6 +64,7 @@ class Perception:
     Attributes:
         frame: the last one, with the camera's pose levelled to the table.
         pixels: which of its pixels show each object of the last scene, as flat indices (N,), in the order of the scene.
+        features: what tells how likely each of them is one whole object (N, len(wholeness.FEATURES)), in the same order.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Perception:
         self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
+        self.features: Array = np.zeros((0, len(FEATURES)))
         self._containers: list[Hollow] = []
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
@@ -132,7 +135,9 @@ class Perception:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
         printed = self._printed(view, placed)
-        detections = [self._detection(view, item, many) for item, many in zip(placed, printed, strict=True)]
+        features = features_of(view, placed, printed)
+        chances = whole_model().probability(features)
+        detections = [self._detection(view, *about) for about in zip(placed, printed, map(float, chances), strict=True)]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors, self.classifier)
@@ -147,6 +152,7 @@ class Perception:
             for number, pixels in enumerate(self.pixels)
             if number not in pieces
         )
+        self.features = features[[number not in pieces for number in range(len(placed))]]
         objects = []
         for number, (item, detection, object_id) in enumerate(zip(placed, detections, ids, strict=True)):
             if number in pieces:
@@ -199,7 +205,7 @@ class Perception:
         many = printed_parts(view, labels, ColorSettings())
         return [number < len(many) and bool(many[number]) for number in range(1, len(placed) + 1)]
 
-    def _detection(self, view: View, item: Placed, printed: bool) -> Detection:
+    def _detection(self, view: View, item: Placed, printed: bool, whole: float) -> Detection:
         pixels = item.segment.pixels
         paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
         level = level_share(view, paint)
@@ -210,10 +216,8 @@ class Perception:
         cut = cut_share > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        look = Appearance(
-            item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy, printed=printed, error=error_of(view, item.solid)
-        )
-        label, confidence, names = self.classifier.named(look)
+        look = Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy, printed=printed, error=error_of(view, item.solid))
+        label, _, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
         width = view.valid.shape[1]
@@ -226,7 +230,7 @@ class Perception:
             size=item.solid.size,
             pose=item.solid.pose,
             points=thin(item.segment.points, self.settings.object_voxel, self.settings.max_points),
-            confidence=float(np.clip(confidence * (1 - 0.5 * min(1.0, cut_share)), 0.05, 1.0)),
+            confidence=whole,
             is_container=roomy,
             wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
             relation=item.relation,

@@ -87,7 +87,7 @@ def test_the_object_of_which_most_is_hidden_is_doubted_first_and_none_twice():
 
 
 def item_at(name, place, guessed=()):
-    return SceneObject(name, "box", "red", "box", np.full(3, 0.04), make_transform(None, place), np.zeros((0, 3), np.float32), 0.7, guessed=guessed)
+    return SceneObject(name, "box", "red", "box", np.full(3, 0.04), make_transform(None, place), np.zeros((0, 3), np.float32), 0.9, guessed=guessed)
 
 
 def desk(*objects):
