@@ -24,6 +24,8 @@ UNKNOWN = "object"
 """The label of what no kind fits."""
 PLAIN = frozenset({UNKNOWN, "box", "cylinder", "ball", "long object"})
 """Words of :func:`shape_word`: they say nothing of what it is for."""
+NOUNS = PLAIN & {"box", "cylinder", "ball"}
+"""Those of them that are labels."""
 GEOMETRY = "geometry"
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
@@ -86,9 +88,10 @@ class Classifier:
         return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
     def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
-        """Label, how sure it is 0..1, and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
-        names, fits = self._told(seen)
-        return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, KINDS.no_kind, names)
+        """Label, how sure it is 0..1, and all candidates; the label is the word for the shape when no kind fits, ``UNKNOWN`` without a word that is a noun."""
+        names = self._told(seen)
+        plain = not names or (names[0].name in PLAIN and (names[0].name not in NOUNS or seen.error >= KINDS.shapeless))
+        return (UNKNOWN, KINDS.no_kind, names) if plain else (names[0].name, names[0].probability, names)
 
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and how sure it is 0..1; ``UNKNOWN`` when no form fits."""
@@ -98,13 +101,14 @@ class Classifier:
     def candidates(self, seen: Appearance) -> tuple[NameCandidate, ...]:
         """What it may be called; the probabilities sum to 1 at most, the less the worse the kinds fit.
 
-        Of what has a shape like these kinds, only a share of :attr:`known` is of one of them; what is left goes to the plain word for the shape. Likeliest
+        Of what has a shape like these kinds, only a share of :attr:`known` is of one of them, and none of what its shape does not explain; what is left goes
+        to the plain word for the shape. Likeliest
         first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :attr:`KindSettings.worth` times as likely.
         """
-        return self._told(seen)[0]
+        return self._told(seen)
 
-    def _told(self, seen: Appearance) -> tuple[tuple[NameCandidate, ...], bool]:
-        """All candidates, and whether a kind fits."""
+    def _told(self, seen: Appearance) -> tuple[NameCandidate, ...]:
+        """All candidates."""
         fits: dict[str, float] = {}
         scores: dict[str, float] = {}
         for form in self.forms:
@@ -114,15 +118,16 @@ class Classifier:
         if max(fits.values(), default=0.0) < self.smallest_fit:
             scores = {}
         word = "" if seen.hollow else shape_word(seen)
-        known, total = self.known if word else 1.0, sum(scores.values())
+        known, total = (self.known if word else 1.0) * _explained(seen.error), sum(scores.values())
         shares = {kind: known * float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
         if word:
-            shares[word] = shares.get(word, 0.0) + KINDS.shape_sure * (1.0 - sum(shares.values()))
+            sure = KINDS.shape_sure if seen.error < KINDS.shapeless else KINDS.shapeless_sure
+            shares[word] = shares.get(word, 0.0) + sure * (1.0 - sum(shares.values()))
         order = sorted(shares, key=lambda name: -shares[name])
         best = min(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]), default="")
         if best and shares[best] >= KINDS.worth * shares[order[0]]:
             order = [best, *(name for name in order if name != best)]
-        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0]), bool(best)
+        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0])
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
@@ -206,6 +211,12 @@ def shape_word(seen: Appearance) -> str:
     if long > KINDS.long * middle:
         return "long object"
     return {"box": "box", "cylinder": "cylinder", "sphere": "ball"}.get(seen.shape, "")
+
+
+def _explained(error: float) -> float:
+    """0..1 how far a shape that is off by ``error``, over the noise of the depth, tells what the object is."""
+    first, last = KINDS.off
+    return float(np.clip((last - error) / (last - first), 0.0, 1.0))
 
 
 def _feels(form: Form, width: float) -> bool:

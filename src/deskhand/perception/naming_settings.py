@@ -23,6 +23,10 @@ class KindSettings:
         long: what is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at
             most 4 (YCB objects: marker 121 x 18 mm, spatula 350 x 83, mustard bottle 190 x 58).
         other_shape: how well a detector's word fits what is of another shape than it says: the plain solid may be the wrong one.
+        off: what is farther from its shape than these, over the noise of the depth, is less and less likely of a kind that has that shape, in the end of none:
+            of 174 objects on rendered desks that are of such kinds one was off by more than 2.1, bodies of others that looked like them by 2.5 to 8.
+        shapeless: what is as far off has no plain shape: the word for it is no label, and ..
+        shapeless_sure: .. no surer than this.
         plain_printed: how well a kind that is mostly of one colour fits what has many.
         touch: so much fingers measure wrongly: pads give way, gears have play [m].
         unusual: how likely sides are that an object may have but mostly has not.
@@ -36,6 +40,9 @@ class KindSettings:
     shape_sure: float = 0.9
     long: float = 5.0
     other_shape: float = 0.3
+    off: tuple[float, float] = (2.1, 2.8)
+    shapeless: float = 4.0
+    shapeless_sure: float = 0.5
     plain_printed: float = 0.1
     touch: float = 0.0015
     unusual: float = 0.4
