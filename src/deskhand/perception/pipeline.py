@@ -35,6 +35,7 @@ from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
@@ -115,7 +116,7 @@ class Perception:
         memo: Memo = {}
         told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
         taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
-        rest = sorted([*taught, *join_by_evidence(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
+        rest = sorted([*taught, *self._one(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -152,13 +153,17 @@ class Perception:
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source
             objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
-        cloud = thin(view.points[view.objects], self.settings.cloud_voxel)
+        cloud = thin(rows_of(view.points.reshape(-1, 3), view.objects.reshape(-1)), self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 
     def annotated(self, scene: Scene) -> Image:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+        """The segments with those joined that are one object by weighed evidence; what fits the weights notes the pairs here instead."""
+        return join_by_evidence(view, fits, segments)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
@@ -244,7 +249,7 @@ def _floor_pixels(view: View, hollow: Hollow) -> Indices:
     near = (rows * width + columns).reshape(-1)
     points = view.points.reshape(-1, 3)[near]
     near = near[(points[:, 2] < hollow.floor + 0.006) & view.valid.reshape(-1)[near] & hollow.holds(points, hollow.wall + 0.008)]
-    own = np.linalg.norm(view.chroma.reshape(-1, 3)[near] - hollow.segment.chroma, axis=1) < 0.05
+    own = lengths(rows_of(view.chroma.reshape(-1, 3), near) - hollow.segment.chroma) < 0.05
     return np.asarray(near[own])
 
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from deskhand.bench.foreign.prepare import prepare
-from deskhand.bench.foreign.weigh import KNOTS, Options, _written, fitted, weigh
+from deskhand.bench.foreign.weigh import KNOTS, Options, written, fitted, weigh
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import pair_model
@@ -31,10 +31,10 @@ def test_the_fit_finds_the_weights_that_the_pairs_were_drawn_with():
     assert np.allclose(weights, [1.5, -0.3, 4.0], rtol=0.2) and bias == pytest.approx(0.7, abs=0.15)
 
 
-def test_what_is_written_is_read_again(monkeypatch, tmp_path):
+def test_what_iswritten_is_read_again(monkeypatch, tmp_path):
     count = len(NAMES) + sum(map(len, KNOTS.values()))
     weights = np.arange(count) / 10
-    (tmp_path / "weights.yaml").write_text(_written(Options(), weights, -0.5, 7))
+    (tmp_path / "weights.yaml").write_text(written(Options(), weights, -0.5, 7))
     monkeypatch.setattr(one_object, "resource_path", lambda name: tmp_path / "weights.yaml")
     pair_model.cache_clear()
     try:

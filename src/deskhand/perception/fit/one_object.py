@@ -17,6 +17,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.fit.pair_evidence import NAMES, REACH, Piece, error_of, evidence, piece_of
 from deskhand.perception.fit.solids import SolidFits
+from deskhand.perception.rows import highest, lowest
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import voxel_edge
@@ -112,4 +113,4 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
 
 
 def _bounds(item: Segment) -> tuple[Array, Array]:
-    return item.points.min(axis=0), item.points.max(axis=0)
+    return lowest(item.points), highest(item.points)

@@ -12,6 +12,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.rows import highest, lowest, rows_of
 from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.voxels import Voxels, unit, voxels_of
@@ -62,13 +63,13 @@ class Piece:
 
 def piece_of(view: View, item: Segment, edge: float) -> Piece | None:
     """None for what is too little to tell anything."""
-    points = item.points[item.measured]
+    points = rows_of(item.points, item.measured)
     if len(points) < 20:
         return None
     voxels = voxels_of(points, view.eye, edge)
     if len(voxels) < 5:
         return None
-    low, high = voxels.middle.min(axis=0), voxels.middle.max(axis=0)
+    low, high = lowest(voxels.middle), highest(voxels.middle)
     return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97))
 
 

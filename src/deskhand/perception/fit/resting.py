@@ -16,6 +16,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.part_settings import RESTING
 from deskhand.perception.fit.solids import SolidFits
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import between, highest, lowest, rows_of
 from deskhand.perception.segment.hanging import is_rod, joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import SegmentSettings
@@ -65,11 +66,11 @@ def _tilts_below(item: Segment, foot: float, around: Mapping[int, Voxels]) -> di
 def _near_foot(view: View, item: Segment, main: Segment, foot: float, edge: float) -> Voxels | None:
     """What of ``main`` is near the foot of a piece, with as much around it as its normals need; None where there is nothing that goes lower."""
     reach = max(RESTING.reach) + 3 * edge
-    lowest = item.points[item.points[:, 2] < foot + max(RESTING.reach)]
-    near = ((main.points > lowest.min(axis=0) - reach) & (main.points < lowest.max(axis=0) + reach)).all(axis=1)
+    foot_points = rows_of(item.points, item.points[:, 2] < foot + max(RESTING.reach))
+    near = between(main.points, lowest(foot_points) - reach, highest(foot_points) + reach)
     if near.sum() < RESTING.least or main.points[:, 2].min() > foot:
         return None
-    return voxels_of(main.points[near], view.eye, edge)
+    return voxels_of(rows_of(main.points, near), view.eye, edge)
 
 
 def _is_hidden_below(view: View, item: Segment, foot: float) -> bool:

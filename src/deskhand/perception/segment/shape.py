@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
@@ -41,7 +42,7 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
-    voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
+    voxels = voxels_of(rows_of(view.points.reshape(-1, 3), flat).astype(float), view.eye, voxel_edge(view, settings))
     part = convex_parts(voxels, settings.shape, partial(gap_share, view, margin=settings.shape.through * voxels.edge))
     part, shells = join_revolved(voxels, join_attached(voxels, part, settings.attached), settings.revolved)
     revolved = np.isin(part, list(shells))
@@ -74,9 +75,9 @@ def voxel_edge(view: View, settings: SegmentSettings) -> float:
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    objects = labels > 0
-    number = labels[objects]
-    far = np.linalg.norm(view.points[objects] - view.eye.astype(np.float32), axis=1)
-    low = view.points[objects][:, 2] < bend * far**2
+    objects = np.flatnonzero(labels)
+    number, points = labels.reshape(-1)[objects], rows_of(view.points.reshape(-1, 3), objects)
+    far = lengths(points - view.eye.astype(np.float32))
+    low = points[:, 2] < bend * far**2
     share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
     return np.where(share[labels] > settings.noise.height, 0, labels).astype(np.int32)
