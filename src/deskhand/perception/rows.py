@@ -59,3 +59,9 @@ def rows_of(values: npt.NDArray[Any], which: npt.NDArray[Any]) -> npt.NDArray[An
 def dots(rows: Array, others: Array) -> Array:
     """Scalar product (N,) of each row (N, K) with its partner."""
     return np.asarray(reduce(np.add, [one * other for one, other in zip(rows.T, others.T, strict=True)]))
+
+
+def renumbered(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The same numbers (N,), 0 or more, counted from 0 without gaps, in their order."""
+    there = np.bincount(numbers) > 0
+    return np.asarray((np.cumsum(there) - 1)[numbers])

@@ -27,13 +27,16 @@ def join_faces(view: View, segments: list[Segment]) -> list[Segment]:
     if len(segments) < 2:
         return segments
     edge = voxel_edge(view, SegmentSettings())
+    reach = FACES.beside[1] * edge / 2
+    reaches = [(lowest(item.points) - reach, highest(item.points) + reach) for item in segments]
     owner = list(range(len(segments)))
     for number in range(len(segments) - 1, 0, -1):
-        item = segments[number]
-        plane = _plane(rows_of(item.points, item.measured), max(FACES.flat, FACES.noise * view.noise))
+        item, low, high = segments[number], *reaches[number]
+        may = [other for other in range(number) if ((low <= reaches[other][1]) & (high >= reaches[other][0])).all()]
+        plane = _plane(rows_of(item.points, item.measured), max(FACES.flat, FACES.noise * view.noise)) if may else None
         if plane is None or abs(plane[1][2]) > np.cos(FACES.steep):
             continue
-        for other in range(number):
+        for other in may:
             if _is_face(view, item, plane, segments[other], edge):
                 owner[number] = other
                 break

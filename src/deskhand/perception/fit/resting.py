@@ -35,7 +35,8 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
     owner = list(range(len(segments)))
     for number in sorted(feet, key=lambda index: -feet[index]):
         item, foot = segments[number], feet[number]
-        if foot < RESTING.above or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
+        may = {other for other, main in enumerate(segments) if feet[other] < foot and np.linalg.norm(item.chroma - main.chroma) < RESTING.alike}
+        if foot < RESTING.above or not may or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
             continue
         around = {other: voxels for other, main in enumerate(segments) if other != number and (voxels := _near_foot(view, item, main, foot, edge)) is not None}
         tilts = _tilts_below(item, foot, around)
@@ -45,7 +46,7 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
         main = segments[other]
         slopes = ((tilt > RESTING.level) & (tilt < RESTING.wall)).mean() > RESTING.slope
         odd = max(fits.of(piece).error for piece in (item, main)) > max(RESTING.odd, 2.0 * view.noise)
-        if slopes and odd and feet[other] < foot and np.linalg.norm(item.chroma - main.chroma) < RESTING.alike:
+        if slopes and odd and other in may:
             owner[number] = other
     return joined(segments, owner)
 

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.rows import lengths, rows_of
+from deskhand.perception.rows import lengths, renumbered, rows_of
 from deskhand.perception.segment.settings import ShapeSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
 
@@ -62,7 +62,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = np.unique(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1], return_inverse=True)[1].reshape(-1)
+        patch = renumbered(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1])
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
@@ -145,7 +145,7 @@ def contracted(size: Array, borders: Numbers, weight: Array, neck: float, large:
     for node in range(count):
         while owner[node] != owner[owner[node]]:
             owner[node] = owner[owner[node]]
-    return np.unique(np.array(owner, np.int64), return_inverse=True)[1].reshape(-1)
+    return renumbered(np.array(owner, np.int64))
 
 
 def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) -> Numbers:
@@ -169,5 +169,5 @@ def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) ->
                 goes[k] = to
         if (goes == np.arange(count)).all():
             break
-        part = np.unique(goes[part], return_inverse=True)[1].reshape(-1)
+        part = renumbered(goes[part])
     return part

@@ -12,7 +12,7 @@ from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
-from deskhand.perception.rows import rows_of, squares
+from deskhand.perception.rows import renumbered, rows_of, squares
 from deskhand.perception.segment.pixel_settings import COLOR_CUT
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import Parts, shape_parts
@@ -100,19 +100,18 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
     """
     if not len(pieces):
         return pieces
-    numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
-    piece = piece.reshape(-1)
-    color = np.zeros(len(numbers), np.int64)
+    piece = renumbered(pieces)
+    count = np.bincount(piece)
+    color = np.zeros(len(count), np.int64)
     color[piece] = colored
     order = np.argsort(count, kind="stable")
     largest = np.zeros(int(color.max()) + 1, np.int64)
     largest[color[order]] = order
-    low, high = np.full((len(numbers), 3), np.inf, np.float32), np.full((len(numbers), 3), -np.inf, np.float32)
-    np.minimum.at(low, piece, points)
-    np.maximum.at(high, piece, points)
-    near = ((low > low[largest[color]] - COLOR_CUT.near) & (high < high[largest[color]] + COLOR_CUT.near)).all(axis=1)
+    together, begins = np.ascontiguousarray(points[_sorted(piece)].T), np.concatenate([[0], np.cumsum(count)[:-1]])
+    low, high = np.minimum.reduceat(together, begins, axis=1), np.maximum.reduceat(together, begins, axis=1)
+    near = ((low > low[:, largest[color]] - COLOR_CUT.near) & (high < high[:, largest[color]] + COLOR_CUT.near)).all(axis=0)
     small = near & (color > 0) & (count < sliver) & (count < COLOR_CUT.sliver * count[largest[color]])
-    return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
+    return np.asarray(np.where(small, largest[color], np.arange(len(count)))[piece])
 
 
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
@@ -174,7 +173,7 @@ def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32
     return labels
 
 
-def _sorted(labels: npt.NDArray[np.int32]) -> Indices:
+def _sorted(labels: npt.NDArray[np.int32] | Indices) -> Indices:
     """Order (N,) of labels; numpy sorts small numbers several times as fast."""
     return np.asarray(np.argsort(labels.astype(np.uint16) if len(labels) and labels.max() < 2**16 else labels, kind="stable"))
 
