@@ -65,10 +65,12 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     whole = printed | parts.hollow[parts.labels]
     colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
     labels = np.zeros(whole.shape, np.int32)
-    objects = parts.labels > 0
-    both = colored[objects].astype(np.int64) * len(parts.printed) + parts.labels[objects]
-    labels[objects] = _without_slivers(both, colored[objects], rows_of(view.points.reshape(-1, 3), objects.reshape(-1)), parts.sliver) + 1
-    labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
+    objects = np.flatnonzero(parts.labels)
+    color, part = colored.reshape(-1)[objects], parts.labels.reshape(-1)[objects]
+    both = color.astype(np.int64) * len(parts.printed) + part
+    labels.reshape(-1)[objects] = _without_slivers(both, color, rows_of(view.points.reshape(-1, 3), objects), parts.sliver) + 1
+    if parts.hollow.any():
+        labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
     sizes = np.bincount(parts.labels.reshape(-1))
