@@ -28,6 +28,7 @@ from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.one_object import join_by_evidence
+from deskhand.perception.fit.pair_evidence import Inside
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
@@ -116,7 +117,11 @@ class Perception:
         memo: Memo = {}
         told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
         taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
-        rest = sorted([*taught, *self._one(view, fits, [item for item in rest if any(item is other for other in told)])], key=len, reverse=True)
+        rest = sorted(
+            [*taught, *self._one(view, fits, [item for item in rest if any(item is other for other in told)], partial(_is_inside, hollows))],
+            key=len,
+            reverse=True,
+        )
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -161,9 +166,9 @@ class Perception:
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
 
-    def _one(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
         """The segments with those joined that are one object by weighed evidence; what fits the weights notes the pairs here instead."""
-        return join_by_evidence(view, fits, segments)
+        return join_by_evidence(view, fits, segments, inside)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
@@ -185,7 +190,7 @@ class Perception:
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:
-            inside = next((hollow for hollow in hollows if hollow.for_sorting and is_in(item, hollow)), None)
+            inside = _holder(hollows, item)
             placed.append(Placed(item, fits.of(item, 0.0 if inside is None else inside.floor)))
         placed = find_supports(view, fits, placed)
         if held is not None:
@@ -226,6 +231,15 @@ class Perception:
             names=names,
         )
         return Detection(obj, rgb, cut)
+
+
+def _holder(hollows: list[Hollow], item: Segment) -> Hollow | None:
+    """The container in which a segment lies."""
+    return next((hollow for hollow in hollows if hollow.for_sorting and is_in(item, hollow)), None)
+
+
+def _is_inside(hollows: list[Hollow], item: Segment) -> bool:
+    return _holder(hollows, item) is not None
 
 
 def _third(sides: Sequence[float], across: float) -> float:

@@ -55,4 +55,4 @@ def test_a_heap_begins_with_no_object_in_another(installed):
 
 def test_no_looks_give_no_weights(tmp_path):
     with pytest.raises(DeskhandError, match="not of both kinds"):
-        weigh(Options(looks=0, heaps=0, desks=0), tmp_path / "weights.yaml", lambda name: None)
+        weigh(Options(looks=0, heaps=0, trays=0, desks=0), tmp_path / "weights.yaml", lambda name: None)

@@ -14,7 +14,7 @@ from deskhand.perception.pipeline import Perception
 
 TYPICAL = {"contact": 1.5, "bend": 0.9, "step": -0.5, "gap": 0.02, "color": 0.02, "light": 0.1, "ratio": 0.5, "extent": -1.0, "foot": 3.0, "meets": 0.1}
 TYPICAL |= {"air": 0.3, "hidden": 0.2, "slope": 0.5, "level": 0.2, "wall": 0.3, "overhang": 0.2, "error_up": 3.0, "error_down": 2.5, "error_both": 6.0}
-TYPICAL |= {"usual_up": 0.1, "usual_down": 0.1, "usual_both": 0.1, "odder": 3.0, "plainer": 2.5}
+TYPICAL |= {"usual_up": 0.1, "usual_down": 0.1, "usual_both": 0.1, "odder": 3.0, "plainer": 2.5, "inside": 0.0}
 
 
 def features(**changes):

@@ -18,7 +18,7 @@ from deskhand.bench.perception.scenes import make_scene
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.fit.one_object import expanded
-from deskhand.perception.fit.pair_evidence import NAMES, evidence, piece_of
+from deskhand.perception.fit.pair_evidence import NAMES, Inside, evidence, piece_of
 from deskhand.perception.fit.solids import SolidFits
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.segment.segmentation import Segment
@@ -31,6 +31,7 @@ from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import WorldSpec
+from deskhand.tasks.desk_cleaning_foreign import full_container
 from deskhand.tasks.foreign_objects import heaped_world, single_world
 from deskhand.types import Frame
 
@@ -61,20 +62,24 @@ class Options:
     Attributes:
         looks: at bodies of split ``wide``, each alone.
         heaps: of :data:`HEAP` such bodies.
+        trays: full of such bodies.
         desks: of each of :data:`WAYS`.
         seed: of the first look, heap and desk.
         reality: of all of them.
         frames: folders of labelled frames besides, see docs/perception.md.
+        kept: file (.npz) that keeps the pairs of these looks; where it is there, nothing is looked at again.
         joined, odd: see PairModel.
         ridge: of the fit.
     """
 
-    looks: int = 322
-    heaps: int = 120
-    desks: int = 30
+    looks: int = 161
+    heaps: int = 60
+    trays: int = 60
+    desks: int = 25
     seed: int = 0
     reality: str = "mild"
     frames: tuple[Path, ...] = ()
+    kept: Path | None = None
     joined: float = 0.85
     odd: float = 1.5
     ridge: float = 2.0
@@ -102,9 +107,9 @@ class PairWatcher(Perception):
         self.owners: Owners = np.zeros(0, np.int64)
         self.pairs: list[tuple[Array, bool]] = []
 
-    def _one(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
         edge = voxel_edge(view, SegmentSettings())
-        pieces = [piece_of(view, item, edge) for item in segments]
+        pieces = [piece_of(view, item, edge, inside(item)) for item in segments]
         whose = [self._owner(view, item) for item in segments]
         for i, j in combinations(range(len(segments)), 2):
             one, other = pieces[i], pieces[j]
@@ -134,11 +139,20 @@ def weigh(options: Options, file: Path, told: Callable[[str], None]) -> int:
 
 
 def pairs_seen(options: Options, told: Callable[[str], None]) -> Pairs:
-    """All pairs of segments that touch in the looks, heaps, desks and frames. Raises as :func:`weigh`."""
+    """All pairs of segments that touch in the looks, heaps, trays, desks and frames. Raises as :func:`weigh`."""
+    asked = f"{options.looks} {options.heaps} {options.trays} {options.desks} {options.seed} {options.reality} {' '.join(map(str, options.frames))} {NAMES}"
+    if options.kept is not None and options.kept.is_file():
+        with np.load(options.kept) as data:
+            if str(data["asked"]) != asked:
+                raise DeskhandError("invalid_input", f"{options.kept} holds the pairs of other looks.", hint="Name another file, or remove it.")
+            return Pairs(data["features"], data["same"], data["counts"])
     rows = [(*pair, 1.0) for name, world in _worlds(options) for pair in _of_world(name, world, options, told)]
     rows += [(*pair, PICTURED) for folder in options.frames for pair in _of_folder(folder, told)]
     features = np.array([row[0] for row in rows]).reshape(-1, len(NAMES))
-    return Pairs(features, np.array([row[1] for row in rows], bool), np.array([row[2] for row in rows]))
+    pairs = Pairs(features, np.array([row[1] for row in rows], bool), np.array([row[2] for row in rows]))
+    if options.kept is not None:
+        np.savez_compressed(options.kept, asked=asked, features=pairs.features, same=pairs.same, counts=pairs.counts)
+    return pairs
 
 
 def weights_of(options: Options, pairs: Pairs) -> tuple[Array, float, int]:
@@ -189,6 +203,8 @@ def _worlds(options: Options) -> Iterator[tuple[str, WorldSpec]]:
         yield f"look {number}", single_world("panda", options.seed + number, "wide")
     for number in range(options.heaps):
         yield f"heap {number}", heaped_world("panda", options.seed + number, "wide", HEAP)
+    for number in range(options.trays):
+        yield f"tray {number}", full_container("panda", options.seed + number, "wide", HEAP)
     for number in range(options.desks):
         for way in WAYS:
             yield f"desk {number}, {way}", make_scene(way, "wx250s", options.seed + number)
@@ -221,7 +237,7 @@ def written(options: Options, weights: Array, bias: float, pairs: int) -> str:
     pictured = f"and in labelled frames, which count {PICTURED:g} times: {', '.join(folder.name for folder in options.frames)}." if options.frames else "alone."
     lines = [
         "# Weights of the evidence that two segments which touch are one object (perception/fit/one_object.py), by `deskhand bench foreign weigh`:",
-        f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps and {len(WAYS) * options.desks} desks under `{options.reality}`, seed {options.seed}",
+        f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps, {options.trays} trays and {len(WAYS) * options.desks} desks under `{options.reality}`, seed {options.seed}",
         f"# {pictured}",
         f"joined: {options.joined} # pairs above this probability are joined",
         f"odd: {options.odd} # of two pieces that plain solids explain better than this, over the noise of the depth, nothing is asked",

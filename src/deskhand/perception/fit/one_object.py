@@ -15,7 +15,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.fit.pair_evidence import NAMES, REACH, Piece, error_of, evidence, piece_of
+from deskhand.perception.fit.pair_evidence import NAMES, REACH, Inside, Piece, error_of, evidence, nowhere, piece_of
 from deskhand.perception.fit.solids import SolidFits
 from deskhand.perception.rows import highest, lowest
 from deskhand.perception.segment.segmentation import Segment, union_of
@@ -74,8 +74,11 @@ def pair_model() -> PairModel:
         raise DeskhandError("config_error", f"{FILE} is no model of pairs: {error!r}.") from error
 
 
-def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
-    """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again."""
+def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment], inside: Inside = nowhere) -> list[Segment]:
+    """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again.
+
+    ``inside`` tells which are in a container.
+    """
     if len(segments) < 2:
         return segments
     model, edge = pair_model(), voxel_edge(view, SegmentSettings())
@@ -92,7 +95,7 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
             return
         for number in (one, other):
             if number not in pieces:
-                pieces[number] = piece_of(view, left[number], edge)
+                pieces[number] = piece_of(view, left[number], edge, inside(left[number]))
         a, b = pieces[one], pieces[other]
         features = evidence(view, fits, a, b) if a is not None and b is not None else None
         if features is not None:

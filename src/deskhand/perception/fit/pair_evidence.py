@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
@@ -45,7 +46,15 @@ NAMES = (
     "usual_both",
     "odder",
     "plainer",
+    "inside",
 )
+Inside = Callable[[Segment], bool]
+"""Whether a segment lies in a container: where people put several objects close together."""
+
+
+def nowhere(item: Segment) -> bool:
+    """There is no container."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,11 @@ class Piece:
     high: Array
     foot: float
     top: float
+    inside: bool
 
 
-def piece_of(view: View, item: Segment, edge: float) -> Piece | None:
-    """None for what is too little to tell anything."""
+def piece_of(view: View, item: Segment, edge: float, inside: bool = False) -> Piece | None:
+    """None for what is too little to tell anything; ``inside``: it lies in a container."""
     points = rows_of(item.points, item.measured)
     if len(points) < 20:
         return None
@@ -70,7 +80,7 @@ def piece_of(view: View, item: Segment, edge: float) -> Piece | None:
     if len(voxels) < 5:
         return None
     low, high = lowest(voxels.middle), highest(voxels.middle)
-    return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97))
+    return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97), inside)
 
 
 def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | None:
@@ -131,6 +141,7 @@ def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | N
             *usual,
             max(errors[:2]),
             min(errors[:2]),
+            float(up.inside and down.inside),
         ]
     )
 
