@@ -27,7 +27,7 @@ def highest(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def spans(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Largest less least value (K,) of each column of (N, K)."""
-    return highest(rows) - lowest(rows)
+    return np.asarray(highest(rows) - lowest(rows))
 
 
 def lengths(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:

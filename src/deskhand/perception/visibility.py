@@ -35,7 +35,7 @@ def states(view: View, points: Array, margin: float = VISIBILITY.margin) -> Stat
     depth = view.frame.depth[np.where(inside, v, 0), np.where(inside, u, 0)]
     with np.errstate(invalid="ignore"):
         nearer, farther = depth < z - margin, depth > z + margin
-    result = nearer.view(np.int8) * np.int8(HIDDEN - SEEN) + farther.view(np.int8) * np.int8(FREE - SEEN) + np.int8(SEEN)
+    result: States = nearer.view(np.int8) * np.int8(HIDDEN - SEEN) + farther.view(np.int8) * np.int8(FREE - SEEN) + np.int8(SEEN)
     result[~inside | ~np.isfinite(depth)] = UNKNOWN
     return result
 

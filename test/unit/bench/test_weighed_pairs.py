@@ -1,16 +1,19 @@
 """What two segments are one object by is fitted to looks: the fit finds what the data says, heaps are heaps, and too little data is an error."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
 
 from deskhand.bench.foreign.prepare import prepare
-from deskhand.bench.foreign.weigh import KNOTS, Options, written, fitted, weigh
+from deskhand.bench.foreign.weigh import KNOTS, Options, fitted, pairs_seen, weigh, written
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import pair_model
 from deskhand.perception.fit.pair_evidence import NAMES
-from deskhand.sim.model_file import save_model
+from deskhand.sim.model_file import load_model, save_model
+from deskhand.tasks.desk_cleaning_foreign import full_container
 from deskhand.tasks.foreign_objects import catalogue, heaped_world, model_path
 
 KINDS = ("made_tool_3", "made_bottle_4")
@@ -51,6 +54,24 @@ def test_a_heap_begins_with_no_object_in_another(installed):
     assert len(world.objects) == 5 and all(np.array_equal(one.pose, two.pose) for one, two in zip(world.objects, again.objects, strict=True))
     spans = [(item.pose[:2, 3], item.pose[2, 3]) for item in world.objects]
     assert max(height for _, height in spans) > min(height for _, height in spans) + 0.02  # some lie on others
+
+
+def test_pairs_are_kept_for_their_looks_only(tmp_path):
+    kept = tmp_path / "pairs.npz"
+    none = Options(looks=0, heaps=0, trays=0, desks=0, kept=kept)
+    assert not len(pairs_seen(none, lambda name: None).same) and kept.is_file()
+    assert not len(pairs_seen(none, pytest.fail).same)
+    with pytest.raises(DeskhandError, match="other looks"):
+        pairs_seen(replace(none, looks=1), pytest.fail)
+
+
+def test_a_heap_in_a_container_begins_within_it(installed):
+    world = full_container("panda", 3, ",".join(KINDS), 4)
+    tray, *heap = world.objects
+    for item in heap:
+        model = load_model(item.mesh)
+        corners = (model.vertices @ item.pose[:3, :3].T + item.pose[:3, 3]) - tray.pose[:3, 3]
+        assert len(heap) == 4 and (np.abs(corners[:, :2]) < np.array(tray.size[:2]) / 2).all()
 
 
 def test_no_looks_give_no_weights(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cast import Box, cast
 
+from deskhand.bench.foreign.weigh import PairWatcher
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import PairModel, expanded, pair_model
@@ -62,3 +63,12 @@ def test_what_is_joined_depends_on_the_threshold(monkeypatch):
     monkeypatch.setattr(one_object, "pair_model", lambda: sure)
     perception = Perception(detectors=())
     assert len(perception.detect(frame).objects) == 2  # what does not touch is not asked
+
+
+def test_pairs_that_touch_are_seen_with_whose_they_are():
+    frame, labels = cast(Box((0.0, 0.0, 0.0), (0.06, 0.06, 0.04), 0.4), Box((0.004, 0.002, 0.04), (0.035, 0.035, 0.03), 0.9, (40, 90, 180)))
+    watcher = PairWatcher()
+    watcher.owners = labels.reshape(-1).astype(np.int64) - 1
+    assert not watcher.detect(frame).objects
+    ((features, same),) = watcher.pairs
+    assert features.shape == (len(NAMES),) and not same and features[NAMES.index("inside")] == 0.0

@@ -184,14 +184,14 @@ def _of_world(name: str, world: WorldSpec, options: Options, told: Callable[[str
 
 def _of_folder(folder: Path, told: Callable[[str], None]) -> list[tuple[Array, bool]]:
     pairs: list[tuple[Array, bool]] = []
-    labelled = [frame for frame in labelled_frames(folder) if frame.labels is not None]
+    labelled = [(frame, frame.labels) for frame in labelled_frames(folder) if frame.labels is not None]
     if not labelled:
         raise DeskhandError("invalid_input", f"there are no labelled frames in {folder}.")
-    for frame in labelled:
+    for frame, labels in labelled:
         told(f"frame {frame.name}")
         region = find_region(frame.depth, frame.intrinsics, PlaneSettings())
         perception = PairWatcher()
-        perception.owners = np.where(frame.labels > TABLE, frame.labels, -1).reshape(-1).astype(np.int64)
+        perception.owners = np.where(labels > TABLE, labels, -1).reshape(-1).astype(np.int64)
         depth = np.where(region.inside, frame.depth, np.nan).astype(np.float32)
         perception.detect(Frame(frame.color, depth, frame.intrinsics, region.world_T_camera, frame.stamp))
         pairs += perception.pairs
@@ -231,14 +231,21 @@ def fitted(features: Array, same: Flags, ridge: float, counts: Array | None = No
 
 
 def written(options: Options, weights: Array, bias: float, pairs: int) -> str:
+    """The text of the file."""
+
     def listed(values: Sequence[float]) -> str:
         return ", ".join(f"{value:.4f}" for value in values)
 
-    pictured = f"and in labelled frames, which count {PICTURED:g} times: {', '.join(folder.name for folder in options.frames)}." if options.frames else "alone."
+    pictured = (
+        f"in labelled frames, which count {PICTURED:g} times: {', '.join(folder.name for folder in options.frames)}."
+        if options.frames
+        else "in no other frames."
+    )
     lines = [
         "# Weights of the evidence that two segments which touch are one object (perception/fit/one_object.py), by `deskhand bench foreign weigh`:",
-        f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps, {options.trays} trays and {len(WAYS) * options.desks} desks under `{options.reality}`, seed {options.seed}",
-        f"# {pictured}",
+        f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps, {options.trays} trays and {len(WAYS) * options.desks} desks",
+        f"# under `{options.reality}`, seed {options.seed},",
+        f"# and {pictured}",
         f"joined: {options.joined} # pairs above this probability are joined",
         f"odd: {options.odd} # of two pieces that plain solids explain better than this, over the noise of the depth, nothing is asked",
         f"bias: {bias:.4f}",

@@ -62,7 +62,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = renumbered(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1])
+        patch = renumbered(np.asarray(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1], np.int64))
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)

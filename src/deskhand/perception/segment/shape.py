@@ -80,6 +80,6 @@ def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Label
     far = lengths(points - view.eye.astype(np.float32))
     low = points[:, 2] < bend * far**2
     share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
-    result = labels.copy()
+    result: Labels = labels.copy()
     result.reshape(-1)[objects[share[number] > settings.noise.height]] = 0
     return result
