@@ -46,6 +46,8 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.taught.joining import Memo, joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
+from deskhand.perception.track.pieces import are_apart
+from deskhand.perception.track.settings import TRACKING
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -168,7 +170,13 @@ class Perception:
 
     def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
         """The segments with those joined that are one object by weighed evidence; what fits the weights notes the pairs here instead."""
-        return join_by_evidence(view, fits, segments, inside)
+        known = self.tracker.seen_whole()
+
+        def apart(one: Segment, other: Segment) -> bool:
+            pieces = [(item.points[item.measured], item.chroma) for item in (one, other)]
+            return inside(one) and inside(other) and are_apart(pieces, known, TRACKING)
+
+        return join_by_evidence(view, fits, segments, inside, apart)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""

@@ -6,7 +6,7 @@ weighed as a logistic model, whose weights were fitted to looks at bodies and he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -26,6 +26,13 @@ from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 
 FILE = "config/one_object.yaml"
+Apart = Callable[[Segment, Segment], bool]
+"""Whether two segments are of two objects by what earlier looks knew."""
+
+
+def never(one: Segment, other: Segment) -> bool:
+    """Nothing is known."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,10 @@ def pair_model() -> PairModel:
         raise DeskhandError("config_error", f"{FILE} is no model of pairs: {error!r}.") from error
 
 
-def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment], inside: Inside = nowhere) -> list[Segment]:
+def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment], inside: Inside = nowhere, apart: Apart = never) -> list[Segment]:
     """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again.
 
-    ``inside`` tells which are in a container.
+    ``inside`` tells which are in a container, ``apart`` which are known to be two.
     """
     if len(segments) < 2:
         return segments
@@ -98,12 +105,12 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment], insid
                 pieces[number] = piece_of(view, left[number], edge, inside(left[number]))
         a, b = pieces[one], pieces[other]
         features = evidence(view, fits, a, b) if a is not None and b is not None else None
-        if features is not None:
-            sure[one, other] = model.probability(features)
+        if features is not None and (chance := model.probability(features)) > model.joined and not apart(left[one], left[other]):
+            sure[one, other] = chance
 
     for one, other in combinations(left, 2):
         weigh(one, other)
-    while sure and max(sure.values()) > model.joined:
+    while sure:
         one, other = max(sure, key=lambda pair: sure[pair])
         main, part = sorted((left.pop(one), left.pop(other)), key=len, reverse=True)
         number = max((*left, one, other)) + 1
