@@ -33,6 +33,8 @@ from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
+from deskhand.perception.learned.config import load_segmenter
+from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.coaxial import join_coaxial
@@ -70,9 +72,10 @@ class Perception:
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
         taught: str | Path | None = None,
+        segmenter: Segmenter | None = None,
     ) -> None:
         """``memory``: file of a memory whose ids go on; ``detectors``: what else names objects, default: those of config/detectors.yaml; ``taught``: file of
-        the objects that people have taught, which may come and change at any time.
+        the objects that people have taught, which may come and change at any time; ``segmenter``: heard beside shape, default: that of config/segmenter.yaml.
         """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
@@ -81,6 +84,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
+        self.segmenter = segmenter or load_segmenter()
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -103,7 +107,7 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        segments = join_coaxial(view, segment(view, self.settings, self.segmenter), SegmentSettings())
         segments = join_hanging(view, segments, HangingSettings())
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)

@@ -18,6 +18,7 @@ from deskhand.bench.frames.pictures import side_by_side
 from deskhand.bench.frames.plane import Labels, PlaneSettings, Region, find_region
 from deskhand.bench.frames.stress.draw import CHANGES, stressed
 from deskhand.errors import DeskhandError
+from deskhand.perception.learned.config import load_segmenter
 from deskhand.types import Frame
 
 TaskEnd = Callable[[str], None]
@@ -33,6 +34,8 @@ class Options:
         pictures: where to draw what was found.
         stress: frames with each of the changes that other cameras, lights and desks make; 0 for the frames as they are.
         seed: of those changes.
+        segmenter: what the methods deskhand and network hear: ``geometry``, an ONNX file, or empty for what is configured.
+        trust: how much it counts, in place of what is configured.
     """
 
     folder: Path
@@ -41,6 +44,8 @@ class Options:
     plane: PlaneSettings = field(default_factory=PlaneSettings)
     stress: int = 0
     seed: int = 0
+    segmenter: str = ""
+    trust: float | None = None
 
 
 def run(options: Options, told: TaskEnd) -> dict[str, Any]:
@@ -49,8 +54,11 @@ def run(options: Options, told: TaskEnd) -> dict[str, Any]:
     Raises:
         DeskhandError: ``invalid_input`` when there are no frames, ``missing_dependency`` when the method lacks its library.
     """
-    method = make_method(options.method)
+    segmenter = load_segmenter(options.segmenter, options.trust)
+    method = make_method(options.method, segmenter)
     head: dict[str, Any] = {"folder": options.folder.name, "method": options.method}
+    if segmenter is not None:
+        head |= {"segmenter": segmenter.file.name, "trust": segmenter.trust}
     if not options.stress:
         return head | _measured(labelled_frames(options.folder), method, options, told)
     frames = [frame for frame in labelled_frames(options.folder) if frame.labels is not None]

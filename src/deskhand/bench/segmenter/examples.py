@@ -48,8 +48,8 @@ def example_of(view: View, owners: Owners, scale: float) -> Example:
     v, u = np.maximum(inputs.rows, 0)[:, None], np.maximum(inputs.columns, 0)[None]
     labels = (owners[v + view.origin[0], u + view.origin[1]] + 1) * ((inputs.rows >= 0)[:, None] & (inputs.columns >= 0)[None])
     labels[inputs.planes[1] == 0] = 0
-    part = _around(labels > 0)
-    return Example(inputs.planes[(slice(None), *part)].astype(np.float16), labels[part].astype(np.uint8))
+    rows, columns = _around(labels > 0)
+    return Example(inputs.planes[:, rows, columns].astype(np.float16), labels[rows, columns].astype(np.uint8))
 
 
 def _around(objects: npt.NDArray[np.bool_]) -> tuple[slice, slice]:

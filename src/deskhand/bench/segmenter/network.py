@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -37,9 +38,9 @@ class Network(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.stem = nn.Sequential(block(len(PLANES), WIDTHS[0], STRIDE), block(WIDTHS[0], WIDTHS[0]))
-        self.down = nn.ModuleList(nn.Sequential(block(before, after, 2), Residual(after)) for before, after in zip(WIDTHS, WIDTHS[1:], strict=False))
+        self.down = nn.ModuleList(nn.Sequential(block(before, after, 2), Residual(after)) for before, after in pairwise(WIDTHS))
         self.deep = Residual(WIDTHS[-1])
-        self.narrow = nn.ModuleList(nn.Conv2d(below, here, 1) for here, below in zip(WIDTHS, WIDTHS[1:], strict=False))
+        self.narrow = nn.ModuleList(nn.Conv2d(below, here, 1) for here, below in pairwise(WIDTHS))
         self.up = nn.ModuleList(block(width, width) for width in WIDTHS[:-1])
         self.head = nn.Conv2d(WIDTHS[0], 1 + len(OFFSETS), 1)
 

@@ -32,7 +32,16 @@ def perception(
     frames: Annotated[
         Path | None, typer.Option(help="Instead of simulated desks: folder of RGB-D frames, with labels or without; see docs/perception.md.")
     ] = None,
-    method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
+    method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean, lccp, or network (the segmenter alone).")] = "deskhand",
+    segmenter: Annotated[
+        str,
+        typer.Option(
+            help="With --frames: what is heard beside shape: geometry (nothing), or an ONNX file of `deskhand train segmenter`; default: config/segmenter.yaml."
+        ),
+    ] = "",
+    trust: Annotated[
+        float | None, typer.Option(min=0, max=1, help="With --segmenter: how much it counts against shape; default: config/segmenter.yaml.")
+    ] = None,
     stress: Annotated[
         int, typer.Option(min=0, help="With --frames: so many frames with each change that other cameras, lights and desks make, drawn by --seed.")
     ] = 0,
@@ -57,7 +66,7 @@ def perception(
             )
         from deskhand.bench.frames.run import Options as FrameOptions
 
-        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed), json_file, console)
+        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed, segmenter=segmenter, trust=trust), json_file, console)
         return
     ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures, reality)), json_file)
     if ran.results:

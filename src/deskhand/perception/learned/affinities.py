@@ -50,7 +50,7 @@ def across_borders(logits: Floats, patches: Numbers, borders: Numbers) -> Eviden
     count = max(int(patches.max(initial=0)), int(borders.max(initial=0))) + 1
     keys, values = [], []
     for offset, plane in zip(OFFSETS, logits, strict=True):
-        begin, end = shifted(*patches.shape, offset)
+        begin, end = shifted(patches.shape[0], patches.shape[1], offset)
         one, other = patches[begin], patches[end]
         apart = (one >= 0) & (other >= 0) & (one != other)
         one, other = one[apart], other[apart]

@@ -38,6 +38,12 @@ class Said:
     rows: Numbers
     columns: Numbers
 
+    def objects_at(self, v: Numbers, u: Numbers) -> Floats:
+        """Probability (N,) that pixels of the view show objects."""
+        places = (np.maximum(np.searchsorted(side[side >= 0], at, "right") - 1, 0) for side, at in ((self.rows, v), (self.columns, u)))
+        row, column = places
+        return np.asarray(self.objects[row, column])
+
     def evidence(self, patches: Numbers, borders: Numbers) -> Evidence:
         """Of the borders (B, 2) between patches; ``patches``: (H, W) of the view, -1 for none."""
         grid = patches[np.maximum(self.rows, 0)[:, None], np.maximum(self.columns, 0)[None]]
@@ -46,9 +52,14 @@ class Said:
 
 
 class Segmenter:
-    """Opened at the first view; the session runs on one core. Safe to use from several threads."""
+    """Opened at the first view; runs on one core. Safe to use from several threads.
 
-    def __init__(self, file: str | Path) -> None:
+    Attributes:
+        trust: how much it counts against shape, 0..1.
+    """
+
+    def __init__(self, file: str | Path, trust: float) -> None:
+        self.trust = trust
         self._model = OnnxModel(file, "segmenter", threads=1)
         self._checked = False
 
@@ -64,6 +75,11 @@ class Segmenter:
                 said = told.get(key)
                 raise DeskhandError("config_error", f"{self._model.file} is no segmenter of this version: {key} is {said!r}, not {value!r}.", hint=HINT)
         self._checked = True
+
+    @property
+    def file(self) -> Path:
+        """Where it is."""
+        return self._model.file
 
     def say(self, view: View) -> Said:
         """What it says of a view. Raises as :meth:`check`, and ``model_failed``."""
