@@ -72,10 +72,11 @@ class Perception:
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
         taught: str | Path | None = None,
-        segmenter: Segmenter | None = None,
+        segmenter: str | Segmenter = "",
     ) -> None:
         """``memory``: file of a memory whose ids go on; ``detectors``: what else names objects, default: those of config/detectors.yaml; ``taught``: file of
-        the objects that people have taught, which may come and change at any time; ``segmenter``: heard beside shape, default: that of config/segmenter.yaml.
+        the objects that people have taught, which may come and change at any time; ``segmenter``: what is heard beside shape,
+        or its name, see load_segmenter.
         """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
@@ -84,7 +85,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
-        self.segmenter = segmenter or load_segmenter()
+        self.segmenter = segmenter if isinstance(segmenter, Segmenter) else load_segmenter(segmenter)
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []

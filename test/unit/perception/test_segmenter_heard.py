@@ -36,7 +36,7 @@ def always(file, logit, metadata=None):
 
 
 def count(frame, segmenter):
-    perception = Perception(detectors=(), segmenter=segmenter)
+    perception = Perception(detectors=(), segmenter=segmenter or "geometry")
     return len(perception.detect(frame).objects)
 
 

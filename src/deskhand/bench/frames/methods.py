@@ -16,6 +16,7 @@ from deskhand.bench.frames.lccp import Lccp
 from deskhand.bench.frames.plane import Floats, Labels, Region
 from deskhand.errors import DeskhandError
 from deskhand.perception.corrected import corrected
+from deskhand.perception.learned.config import GEOMETRY
 from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.segment.settings import SegmentSettings
@@ -52,7 +53,7 @@ class Deskhand:
     """Our own, without detectors."""
 
     def __init__(self, segmenter: Segmenter | None) -> None:
-        self._perception = Perception(detectors=(), segmenter=segmenter)
+        self._perception = Perception(detectors=(), segmenter=segmenter or GEOMETRY)
 
     def __call__(self, frame: Frame, region: Region) -> Labels:
         """See Method."""

@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 import torch
 
+from deskhand.bench.segmenter import train
 from deskhand.bench.segmenter.batches import batch_of
 from deskhand.bench.segmenter.examples import Example
 from deskhand.bench.segmenter.network import Network, count, export
@@ -34,10 +35,11 @@ def options(tmp_path, **changed):
     return replace(Options(1, 1, 25, 5.0, tmp_path / "s.onnx", tmp_path, batch=2, side=64), **changed)
 
 
-def test_the_loss_falls(tmp_path):
-    learner = Learner(options(tmp_path))
+def test_the_loss_falls(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "TESTS", 4)
+    learner = Learner(options(tmp_path, steps=60))
     before = learner.measured(stripes())[0]
-    assert learner.learn(stripes(), lambda text: None) and learner.step == 25
+    assert learner.learn(stripes(), lambda text: None) and learner.step == 60
     after, one, _ = learner.measured(stripes())
     assert after < 0.8 * before and one > 0.8
 
