@@ -39,6 +39,7 @@ from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
+from deskhand.perception.segment.said import join_as_said
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
 from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
@@ -108,8 +109,10 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_coaxial(view, segment(view, self.settings, self.segmenter), SegmentSettings())
+        said = self.segmenter.say(view) if self.segmenter is not None else None
+        segments = join_coaxial(view, segment(view, self.settings, said), SegmentSettings())
         segments = join_hanging(view, segments, HangingSettings())
+        segments = join_as_said(view, segments, said) if said is not None else segments
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)

@@ -17,8 +17,6 @@ from deskhand.perception.learned.segmenter import Segmenter, metadata_of
 from deskhand.perception.pipeline import Perception
 from deskhand.types.resources import resource_path
 
-SIDE_BY_SIDE = (Box((-0.05, 0, 0), (0.06, 0.06, 0.03)), Box((0.05, 0, 0.0), (0.06, 0.06, 0.09), color=(40, 60, 180)))
-
 
 def always(file, logit, metadata=None):
     """A network that says the same of every pair of pixels, and that everything is an object."""
@@ -53,11 +51,12 @@ def test_a_segmenter_without_trust_changes_nothing_and_one_with_all_of_it_joins_
     settings = Perception(detectors=()).settings
     level, fit = corrected(frame, settings)
     view = make_view(level, fit, settings)
-    parts = [len(np.unique(shape_parts(view, SegmentSettings(), Segmenter(file, trust)).labels)) - 1 for trust in (0.0, 1.0)]
+    parts = [len(np.unique(shape_parts(view, SegmentSettings(), Segmenter(file, trust).say(view)).labels)) - 1 for trust in (0.0, 1.0)]
     assert parts == [2, 1]
-    assert len(np.unique(learned_parts(view, SegmentSettings(), Segmenter(file, 0.0)))) - 1 == 1
+    assert len(np.unique(learned_parts(view, SegmentSettings(), Segmenter(file, 0.0).say(view)))) - 1 == 1
+    assert count(frame, Segmenter(file, 0.0, 0.9)) == 1 and count(frame, Segmenter(always(tmp_path / "half.onnx", 1.0), 0.0, 0.9)) == 2
     apart = Segmenter(always(tmp_path / "apart.onnx", -8.0), 1.0)
-    assert len(np.unique(learned_parts(view, SegmentSettings(), apart))) - 1 > 2
+    assert len(np.unique(learned_parts(view, SegmentSettings(), apart.say(view)))) - 1 > 2
 
 
 def test_wrong_files_are_named(tmp_path):

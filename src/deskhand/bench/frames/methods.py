@@ -78,7 +78,7 @@ class Network:
         settings, labels = PerceptionSettings(), np.zeros(frame.depth.shape, np.int32)
         level, fit = corrected(frame, settings)
         view = fill_edges(make_view(level, fit, settings), settings)
-        found = learned_parts(view, SegmentSettings(), self._segmenter)
+        found = learned_parts(view, SegmentSettings(), self._segmenter.say(view))
         top, left = view.origin
         labels[top : top + found.shape[0], left : left + found.shape[1]] = found
         return labels

@@ -22,12 +22,17 @@ class Evidence:
     """Between patches.
 
     Attributes:
-        one: (B,) probability that the two patches of a border are one object; 0.5 where nothing tells.
+        logit: (B,) mean of those of one object against two; 0 where nothing tells.
         count: (B,) pairs of pixels that tell it.
     """
 
-    one: Array
+    logit: Array
     count: Array
+
+    @property
+    def one(self) -> Array:
+        """Probability (B,) that the two patches of a border are one object."""
+        return np.asarray(1 / (1 + np.exp(-self.logit)))
 
 
 def shifted(height: int, width: int, offset: tuple[int, int]) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
@@ -66,4 +71,4 @@ def across_borders(logits: Floats, patches: Numbers, borders: Numbers) -> Eviden
     where = order[at[known]]
     pairs = np.bincount(where, minlength=len(wanted)).astype(float)
     mean = np.bincount(where, value[known], len(wanted)) / np.maximum(pairs, 1)
-    return Evidence(np.where(pairs > 0, 1 / (1 + np.exp(-mean)), 0.5), pairs)
+    return Evidence(mean, pairs)

@@ -23,10 +23,12 @@ class SegmenterConfig(BaseModel):
 
     use: str = GEOMETRY
     trust: float = Field(default=0.5, ge=0, le=1)
+    sure: float = Field(default=0.9, ge=0.5, le=1)
 
 
-def load_segmenter(name: str = "", trust: float | None = None) -> Segmenter | None:
-    """The segmenter that is heard beside shape: None for ``geometry``, else of an ONNX file; empty: what :data:`FILE` says. ``trust``: in place of the file's.
+def load_segmenter(name: str = "", trust: float | None = None, sure: float | None = None) -> Segmenter | None:
+    """The segmenter that is heard beside shape: None for ``geometry``, else of an ONNX file; empty: what :data:`FILE` says. ``trust`` and ``sure`` count
+    in place of its.
 
     Raises:
         DeskhandError: ``config_error`` when the file of weights is missing, or the configuration is wrong.
@@ -38,7 +40,7 @@ def load_segmenter(name: str = "", trust: float | None = None) -> Segmenter | No
     file = Path(use).expanduser()
     if not file.is_file():
         raise DeskhandError("config_error", f"there is no segmenter {use!r}; valid: {GEOMETRY}, or an ONNX file.", hint=HINT)
-    return Segmenter(file, config.trust if trust is None else trust)
+    return Segmenter(file, config.trust if trust is None else trust, config.sure if sure is None else sure)
 
 
 def _read() -> SegmenterConfig:

@@ -31,12 +31,15 @@ class Said:
         objects: (H, W) probability that a pixel shows an object.
         logits: (len(OFFSETS), H, W) of the affinities.
         rows, columns: (H,), (W,) pixels of the view, -1 beyond it.
+        trust, sure: of the segmenter.
     """
 
     objects: Floats
     logits: Floats
     rows: Numbers
     columns: Numbers
+    trust: float
+    sure: float
 
     def objects_at(self, v: Numbers, u: Numbers) -> Floats:
         """Probability (N,) that pixels of the view show objects."""
@@ -56,10 +59,11 @@ class Segmenter:
 
     Attributes:
         trust: how much it counts against shape, 0..1.
+        sure: probability of one object above which it joins what shape and colours cut; 1: it never does.
     """
 
-    def __init__(self, file: str | Path, trust: float) -> None:
-        self.trust = trust
+    def __init__(self, file: str | Path, trust: float, sure: float = 1.0) -> None:
+        self.trust, self.sure = trust, sure
         self._model = OnnxModel(file, "segmenter", threads=1)
         self._checked = False
 
@@ -87,4 +91,4 @@ class Segmenter:
             self.check()
         inputs = inputs_of(view, InputSettings())
         (logits,) = self._model.run({"planes": inputs.planes[None]})
-        return Said(1 / (1 + np.exp(-logits[0, 0])), logits[0, 1:], inputs.rows[::STRIDE], inputs.columns[::STRIDE])
+        return Said(1 / (1 + np.exp(-logits[0, 0])), logits[0, 1:], inputs.rows[::STRIDE], inputs.columns[::STRIDE], self.trust, self.sure)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.perception.learned.affinities import Evidence
-from deskhand.perception.learned.segmenter import Said, Segmenter
+from deskhand.perception.learned.segmenter import Said
 from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
@@ -37,15 +37,15 @@ class Parts:
     sliver: int
 
 
-def shape_parts(view: View, settings: SegmentSettings, segmenter: Segmenter | None = None) -> Parts:
-    """Parts of what is above the table, without what is only its noise; a learned ``segmenter`` is heard where there is one."""
+def shape_parts(view: View, settings: SegmentSettings, said: Said | None = None) -> Parts:
+    """Parts of what is above the table, without what is only its noise; ``said``: by a learned segmenter."""
     labels = np.zeros(view.objects.shape, np.int32)
     flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
     gaps = partial(gap_share, view, margin=settings.shape.through * voxels.edge)
-    told, trust = (None, 0.0) if segmenter is None else (partial(_told, segmenter.say(view), flat, voxels, view.valid.shape), segmenter.trust)
+    told, trust = (None, 0.0) if said is None else (partial(_told, said, flat, voxels, view.valid.shape), said.trust)
     part = convex_parts(voxels, settings.shape, gaps, told, trust)
     part, shells = join_revolved(voxels, join_attached(voxels, part, settings.attached), settings.revolved)
     revolved = np.isin(part, list(shells))
@@ -60,14 +60,13 @@ def shape_parts(view: View, settings: SegmentSettings, segmenter: Segmenter | No
     return Parts(labels, _of_parts(printed[part] | revolved, joined), _of_parts(is_hollow, joined), sliver)
 
 
-def learned_parts(view: View, settings: SegmentSettings, segmenter: Segmenter) -> Labels:
-    """Parts (H, W) from 1 that a segmenter alone tells apart, 0 for none: patches of surface joined by what it says of their borders."""
+def learned_parts(view: View, settings: SegmentSettings, said: Said) -> Labels:
+    """Parts (H, W) from 1 that a learned segmenter alone tells apart, 0 for none: patches of surface joined by what it says of their borders."""
     labels = np.zeros(view.objects.shape, np.int32)
     flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return labels
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
-    said = segmenter.say(view)
     gaps = partial(gap_share, view, margin=settings.shape.through * voxels.edge)
     number = convex_parts(voxels, settings.shape, gaps, partial(_told, said, flat, voxels, view.valid.shape), 1.0)[voxels.of]
     objects = said.objects_at(*np.divmod(flat, view.objects.shape[1]))
