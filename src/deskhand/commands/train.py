@@ -29,7 +29,7 @@ def segmenter(
     """Teach the segmenter which pixels of a depth camera's picture show one object, on rendered piles of random objects (docs/perception.md).
 
     The same options and versions give the same frames and steps where the minutes are enough for all of them. Ctrl-C writes what was learnt so far and a
-    checkpoint, from which the same command goes on. Needs torch: pip install "deskhand[train]".
+    checkpoint, from which the same command goes on. Needs the extra `train` (torch).
     """
     from rich.console import Console
 

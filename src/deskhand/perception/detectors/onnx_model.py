@@ -20,9 +20,8 @@ Floats = npt.NDArray[np.float32]
 class OnnxModel:
     """One ONNX file, opened at the first run; runs on the processor, in the thread of the caller. Safe to use from several threads."""
 
-    def __init__(self, file: str | Path, what: str = "model", threads: int = 0) -> None:
-        """``threads``: processor cores that it may use, 0: all of them."""
-        self.file, self._what, self._threads = Path(file).expanduser(), what, threads
+    def __init__(self, file: str | Path, what: str = "model") -> None:
+        self.file, self._what = Path(file).expanduser(), what
         self._session: Any = None
         self._lock = threading.Lock()
 
@@ -46,7 +45,7 @@ class OnnxModel:
                     raise DeskhandError("missing_dependency", "the package 'onnxruntime' is not installed.", hint="pip install onnxruntime") from error
                 options = onnxruntime.SessionOptions()
                 options.log_severity_level = 3
-                options.intra_op_num_threads = self._threads
+                options.intra_op_num_threads = options.inter_op_num_threads = 1
                 try:
                     self._session = onnxruntime.InferenceSession(str(self.file), options, providers=["CPUExecutionProvider"])
                 except Exception as error:  # onnxruntime's own exceptions share no base

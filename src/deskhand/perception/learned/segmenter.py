@@ -64,7 +64,7 @@ class Segmenter:
 
     def __init__(self, file: str | Path, trust: float, sure: float = 1.0) -> None:
         self.trust, self.sure = trust, sure
-        self._model = OnnxModel(file, "segmenter", threads=1)
+        self._model = OnnxModel(file, "segmenter")
         self._checked = False
 
     def check(self) -> None:
