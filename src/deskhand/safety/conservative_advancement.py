@@ -97,7 +97,8 @@ def near_states(placed: Placed, static: Static, mask: Mask, cutoff: float) -> Ma
             radius = np.maximum(here - placed.travel[lo, p], placed.travel[hi - 1, p] - here)
             bound = placed.bound_to_static(mid, p, other, s)
             keep = np.flatnonzero((bound - radius < cutoff) & ~_whole(settled, lo, hi))
-            lo, mid, hi, p, s, radius, bound = (values[keep] for values in (lo, mid, hi, p, s, radius, bound))
+            lo, mid, hi, p, s = (values[keep] for values in (lo, mid, hi, p, s))
+            radius, bound = radius[keep], bound[keep]
             offsets = placed.centers[mid, p] - other.centers[s]  # the centre of a piece is one of its points
             _settle(settled, lo, mid, hi, radius, outside_box(offsets, other.frames[s], other.halves[s]) - other.radii[s], cutoff)
             nearest = np.lexsort((bound, lo))
