@@ -34,11 +34,14 @@ from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
+from deskhand.perception.learned.config import load_segmenter
+from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
+from deskhand.perception.segment.said import join_as_said
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
 from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
@@ -74,9 +77,11 @@ class Perception:
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
         taught: str | Path | None = None,
+        segmenter: str | Segmenter = "",
     ) -> None:
         """``memory``: file of a memory whose ids go on; ``detectors``: what else names objects, default: those of config/detectors.yaml; ``taught``: file of
-        the objects that people have taught, which may come and change at any time.
+        the objects that people have taught, which may come and change at any time; ``segmenter``: what is heard beside shape,
+        or its name, see load_segmenter.
         """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
@@ -85,6 +90,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
+        self.segmenter = segmenter if isinstance(segmenter, Segmenter) else load_segmenter(segmenter)
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -107,8 +113,10 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        said = self.segmenter.say(view) if self.segmenter is not None else None
+        segments = join_coaxial(view, segment(view, self.settings, said), SegmentSettings())
         segments = join_hanging(view, segments, HangingSettings())
+        segments = join_as_said(view, segments, said) if said is not None else segments
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)

@@ -15,12 +15,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.learned.affinities import Evidence
 from deskhand.perception.rows import lengths, renumbered, rows_of
 from deskhand.perception.segment.settings import ShapeSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
 
 GapShare = Callable[[Array, Array], Array]
 """Share (N,) of the ways between places (N, 3) that lead through a gap; see gaps.py."""
+Told = Callable[[Numbers, Numbers], Evidence]
+"""What a learned segmenter says of the borders (B, 2) of patches; first the patch (M,) of each voxel."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,15 @@ class Patches:
     gap: Array
 
 
-def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> Numbers:
-    """Number (M,) from 0 of the part that each voxel belongs to."""
+def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare, told: Told | None = None, trust: float = 0.0) -> Numbers:
+    """Number (M,) from 0 of the part that each voxel belongs to; ``told`` counts as ``trust``, shape as 1 - ``trust``."""
     patches = patches_of(voxels, settings, gap_share)
-    part = contracted(patches.size, patches.borders, weights(patches, voxels.edge, settings), settings.neck, 2 * settings.scrap * settings.patch**2)
+    weight = weights(patches, voxels.edge, settings)
+    if told is not None:
+        said = told(patches.of, patches.borders)
+        share = np.where(said.count > 0, trust, 0.0)
+        weight = (1 - share) * weight + share * (2 * said.one - 1) * patches.length
+    part = contracted(patches.size, patches.borders, weight, settings.neck, 2 * settings.scrap * settings.patch**2)
     return np.asarray(_without_scraps(part, patches, settings)[patches.of])
 
 

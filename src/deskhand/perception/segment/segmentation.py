@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
+from deskhand.perception.learned.segmenter import Said
 from deskhand.perception.quantiles import median
 from deskhand.perception.rows import renumbered, rows_of, squares
 from deskhand.perception.segment.pixel_settings import COLOR_CUT
@@ -58,9 +59,9 @@ def part_of(item: Segment, chosen: Mask) -> Segment:
     return replace(item, pixels=pixels, points=rows_of(item.points, kept), measured=item.measured[kept], paint=pixels)
 
 
-def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
-    """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
-    parts = shape_parts(view, SegmentSettings())
+def segment(view: View, settings: PerceptionSettings, said: Said | None = None) -> list[Segment]:
+    """Segments, largest first: cut where shape tells, and where colours do in what is not printed. ``said``: by a learned segmenter."""
+    parts = shape_parts(view, SegmentSettings(), said)
     printed = parts.printed[parts.labels]
     whole = printed | parts.hollow[parts.labels]
     colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
