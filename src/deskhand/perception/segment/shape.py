@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from deskhand.perception.learned.affinities import Evidence
 from deskhand.perception.learned.segmenter import Said
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
@@ -43,7 +44,7 @@ def shape_parts(view: View, settings: SegmentSettings, said: Said | None = None)
     flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
-    voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
+    voxels = voxels_of(rows_of(view.points.reshape(-1, 3), flat).astype(float), view.eye, voxel_edge(view, settings))
     gaps = partial(gap_share, view, margin=settings.shape.through * voxels.edge)
     told, trust = (None, 0.0) if said is None else (partial(_told, said, flat, voxels, view.valid.shape), said.trust)
     part = convex_parts(voxels, settings.shape, gaps, told, trust)
@@ -100,9 +101,11 @@ def voxel_edge(view: View, settings: SegmentSettings) -> float:
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    objects = labels > 0
-    number = labels[objects]
-    far = np.linalg.norm(view.points[objects] - view.eye.astype(np.float32), axis=1)
-    low = view.points[objects][:, 2] < bend * far**2
+    objects = np.flatnonzero(labels)
+    number, points = labels.reshape(-1)[objects], rows_of(view.points.reshape(-1, 3), objects)
+    far = lengths(points - view.eye.astype(np.float32))
+    low = points[:, 2] < bend * far**2
     share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
-    return np.where(share[labels] > settings.noise.height, 0, labels).astype(np.int32)
+    result: Labels = labels.copy()
+    result.reshape(-1)[objects[share[number] > settings.noise.height]] = 0
+    return result
