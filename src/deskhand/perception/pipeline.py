@@ -149,10 +149,7 @@ class Perception:
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
-        printed = self._printed(view, placed)
-        features = features_of(view, placed, printed)
-        chances = whole_model().probability(features)
-        detections = [self._detection(view, *about) for about in zip(placed, printed, map(float, chances), strict=True)]
+        features, detections = self._detections(view, placed)
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors, self.classifier)
@@ -221,6 +218,13 @@ class Perception:
             bottom = quantile(held.points[:, 2], 0.02)
             placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
+
+    def _detections(self, view: View, placed: list[Placed]) -> tuple[Array, list[Detection]]:
+        """Each object as geometry tells it, and what tells how likely it is one whole one (N, len(FEATURES))."""
+        printed = self._printed(view, placed)
+        features = features_of(view, placed, printed)
+        chances = map(float, whole_model().probability(features))
+        return features, [self._detection(view, *about) for about in zip(placed, printed, chances, strict=True)]
 
     def _printed(self, view: View, placed: list[Placed]) -> list[bool]:
         """Which objects have many colours."""

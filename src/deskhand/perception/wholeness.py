@@ -30,12 +30,11 @@ FEATURES = (
     "pixels",  # log10 of how many show it
     "error",  # of its solid, over the noise of the depth
     "outside",  # share of its points outside of its solid
-    "odd",  # of no plain shape
     "hollow",
     "printed",
     "guessed",  # axes along which its size is estimated
-    "cut",  # share of its outline behind something, or beside a hole
-    "touch",  # share of its outline where another object goes on at the same depth
+    "cut",  # share of its outline behind something that is not in it, or beside a hole
+    "touch",  # share of its outline where another object goes on at the same depth, which is not in it
     "alike",  # of that, how like its colour is
     "neighbours",
     "fill",  # of the convex outline in the picture
@@ -109,11 +108,10 @@ def _features(view: View, owner: Array, number: int, item: Placed, placed: Seque
         float(np.log10(max(1, len(item.segment)))),
         0.0 if hollow else error_of(view, item.solid),
         float(beyond.mean()),
-        float(item.solid.shape == "other"),
         float(hollow),
         float(printed),
         float(len(item.solid.guessed)),
-        min(1.0, occluded_share(view, item.segment.pixels)),
+        0.0 if any(_in(placed, other, number) for other in range(len(placed))) else min(1.0, occluded_share(view, item.segment.pixels)),
         touch,
         alike,
         float(neighbours),
@@ -124,6 +122,11 @@ def _features(view: View, owner: Array, number: int, item: Placed, placed: Seque
         float(item.support >= 0 and item.relation != "in"),
         1.0 - largest / max(1, int(own.sum())),
     ]
+
+
+def _in(placed: Sequence[Placed], one: int, other: int) -> bool:
+    """Whether an object lies in another: then they touch, and one hides the other, and both are whole."""
+    return placed[one].support == other and placed[one].relation == "in"
 
 
 def _window(item: Placed, shape: tuple[int, ...]) -> tuple[slice, slice]:
@@ -142,6 +145,7 @@ def _touching(view: View, owner: Array, own: Mask, number: int, window: tuple[sl
     nearest = cv2.erode(np.nan_to_num(mine, nan=np.inf), np.ones((3, 3), np.uint8))
     farthest = cv2.dilate(np.where(np.isfinite(mine), mine, -np.inf).astype(np.float32), np.ones((3, 3), np.uint8))
     level = ring & (owner >= 0) & (depth > nearest - WHOLE.step) & (depth < farthest + WHOLE.step)
+    level &= ~np.isin(owner, [other for other in range(len(placed)) if _in(placed, other, number) or _in(placed, number, other)])
     touched, counts = np.unique(owner[level], return_counts=True)
     chroma = placed[number].segment.chroma
     alike = sum(

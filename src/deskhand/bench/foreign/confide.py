@@ -45,7 +45,7 @@ class Options:
     frames: str = ""
     seed: int = 0
     reality: str = "mild"
-    ridge: float = 2.0
+    ridge: float = 10.0
 
 
 def confide(options: Options, file: Path, told: Callable[[str], None]) -> dict[str, Any]:
