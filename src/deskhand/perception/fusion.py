@@ -205,12 +205,12 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
 
 
 def _confidence(seen: Sequence[SceneObject], size: Array) -> float:
-    """How likely it is one whole object of this size (3,) [m]: views that measured about the same do not share their mistakes; those that did not, doubt it."""
-    if len(seen) == 1:
-        return seen[0].confidence
-    apart = [float(np.abs(np.log(np.sort(item.size) / np.sort(size))).max()) for item in seen]
+    """How likely it is one whole object of this size (3,) [m]: the mean of the views that measured it so, since what cuts an object in one view mostly does in
+    the others; of all where none did.
+    """
+    apart = [float(np.abs(np.log(np.maximum(np.sort(item.size), 1e-4) / np.maximum(np.sort(size), 1e-4))).max()) for item in seen]
     same = [item.confidence for item, off in zip(seen, apart, strict=True) if off < np.log(FUSION.same)]
-    return float(1.0 - np.prod([1.0 - sure for sure in same])) if len(same) > 1 else float(np.mean([item.confidence for item in seen]))
+    return float(np.mean(same or [item.confidence for item in seen]))
 
 
 def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:

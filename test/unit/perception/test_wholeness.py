@@ -9,8 +9,10 @@ from deskhand.bench.foreign.weigh import fitted
 from deskhand.bench.perception.reliability import wholes
 from deskhand.errors import DeskhandError
 from deskhand.perception import wholeness
+from deskhand.perception.fusion import _confidence
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.wholeness import FEATURES, WholeModel, load_whole_model, whole_model
+from deskhand.types import SceneObject
 
 
 def feature(perception, name):
@@ -83,3 +85,12 @@ def test_a_broken_file_is_named(monkeypatch, tmp_path):
             whole_model()
     finally:
         whole_model.cache_clear()
+
+
+def test_views_that_measured_an_object_as_it_is_told_say_how_likely_it_is():
+    def seen(sure, long):
+        return SceneObject("a", "box", "red", "box", np.array([long, 0.04, 0.04]), np.eye(4), np.zeros((0, 3), np.float32), sure)
+
+    whole, also, piece = seen(0.9, 0.10), seen(0.8, 0.11), seen(0.3, 0.05)
+    assert _confidence([whole, also, piece], whole.size) == pytest.approx(0.85)
+    assert _confidence([whole, piece], np.array([0.2, 0.04, 0.04])) == pytest.approx(0.6)
