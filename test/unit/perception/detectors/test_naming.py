@@ -127,7 +127,7 @@ def test_what_is_printed_on_an_object_is_a_name_beside_its_kind_and_never_its_la
     mask[100:160, 100:160] = True
     reads = Says(Detection("oat_flakes", 0.9, "ocr:test", (100, 100, 160, 160), mask, printed=True), weight=0.5)
     (named,) = rename([box], [pixels(100, 100, 160, 160)], frame(), [reads])
-    assert (named.label, named.label_source, named.named) == ("box", "geometry", 0.6)
+    assert (named.label, named.label_source) == ("box", "geometry")
     told = {name.name: name for name in named.names}
     assert told["oat_flakes"].probability == pytest.approx(0.45) and told["oat_flakes"].source == "ocr:test"
     assert sum(name.probability for name in named.names) <= 1 and told["box"].probability == pytest.approx(0.6 * 0.55)
