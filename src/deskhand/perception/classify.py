@@ -24,8 +24,6 @@ UNKNOWN = "object"
 """The label of what no kind fits."""
 PLAIN = frozenset({UNKNOWN, "box", "cylinder", "ball", "long object"})
 """Words of :func:`shape_word`: they say nothing of what it is for."""
-NOUNS = PLAIN & {"box", "cylinder", "ball"}
-"""Those of them that are labels."""
 GEOMETRY = "geometry"
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
@@ -89,10 +87,9 @@ class Classifier:
         return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
     def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
-        """Label, how sure it is 0..1, and all candidates; the label is the word for the shape when no kind fits, ``UNKNOWN`` without a word that is a noun."""
-        names = self._told(seen)
-        plain = not names or (names[0].name in PLAIN and (names[0].name not in NOUNS or seen.error >= KINDS.shapeless))
-        return (UNKNOWN, KINDS.no_kind, names) if plain else (names[0].name, names[0].probability, names)
+        """Label, how sure it is 0..1, and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
+        names, fits = self._told(seen)
+        return (names[0].name, names[0].probability, names) if fits and " " not in names[0].name else (UNKNOWN, KINDS.no_kind, names)
 
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and how sure it is 0..1; ``UNKNOWN`` when no form fits."""
@@ -106,10 +103,10 @@ class Classifier:
         to the plain word for the shape. Likeliest
         first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :attr:`KindSettings.worth` times as likely.
         """
-        return self._told(seen)
+        return self._told(seen)[0]
 
-    def _told(self, seen: Appearance) -> tuple[NameCandidate, ...]:
-        """All candidates."""
+    def _told(self, seen: Appearance) -> tuple[tuple[NameCandidate, ...], bool]:
+        """All candidates, and whether a kind fits."""
         fits: dict[str, float] = {}
         scores: dict[str, float] = {}
         for form in self.forms:
@@ -128,7 +125,9 @@ class Classifier:
         best = min(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]), default="")
         if best and shares[best] >= KINDS.worth * shares[order[0]]:
             order = [best, *(name for name in order if name != best)]
-        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0])
+        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0]), bool(
+            best
+        ) and known > 0
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""

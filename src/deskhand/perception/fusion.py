@@ -137,7 +137,7 @@ def _told_apart(objects: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Grou
 
     A view may take two objects for one, or one for two: what lies in the boxes of objects that more views, or a surer one, show is left out.
     """
-    order = sorted(range(len(objects)), key=lambda index: (-len(objects[index][0]), -objects[index][1].confidence))
+    order = sorted(range(len(objects)), key=lambda index: (-len(objects[index][0]), -objects[index][1].named))
     kept: list[int] = []
     for index in order:
         group, item = objects[index]
@@ -185,7 +185,7 @@ def _at_edge(item: SceneObject, frame: Frame) -> bool:
 
 def _one(seen: Sequence[SceneObject]) -> SceneObject:
     """The object that several views show."""
-    best = max(seen, key=lambda item: len(item.points) * item.confidence)
+    best = max(seen, key=lambda item: len(item.points) * item.named)
     label = _surest(seen)
     source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
     points = thin(np.concatenate([item.points for item in seen]), FUSION.voxel, FUSION.most)

@@ -39,11 +39,13 @@ class LookSettings:
 
     Attributes:
         cut: share of the outline behind something, from which an object counts as partly hidden.
+        hidden_doubt: by how much names are less sure of what is all cut off by others.
         held_reach: what is held is nearer to the tcp [m] .
         held_height: .. and its lowest point is higher above the table [m].
     """
 
     cut: float = 0.12
+    hidden_doubt: float = 0.5
     held_reach: float = 0.03
     held_height: float = 0.02
 

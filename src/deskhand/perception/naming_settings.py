@@ -25,7 +25,7 @@ class KindSettings:
         other_shape: how well a detector's word fits what is of another shape than it says: the plain solid may be the wrong one.
         off: what is farther from its shape than these, over the noise of the depth, is less and less likely of a kind that has that shape, in the end of none:
             of 174 objects on rendered desks that are of such kinds one was off by more than 2.1, bodies of others that looked like them by 2.5 to 8.
-        shapeless: what is as far off has no plain shape: the word for it is no label, and ..
+        shapeless: what is as far off has no plain shape: the word for it is ..
         shapeless_sure: .. no surer than this.
         plain_printed: how well a kind that is mostly of one colour fits what has many.
         touch: so much fingers measure wrongly: pads give way, gears have play [m].

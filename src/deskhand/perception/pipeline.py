@@ -249,6 +249,8 @@ class Perception:
         label, _, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
+        left = 1.0 - LOOK.hidden_doubt * min(1.0, cut_share)
+        names = tuple(replace(name, probability=left * name.probability) for name in names)
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         obj = SceneObject(

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
 
+UNNAMED = 0.3
+"""How sure a label is that is none of an object's names: that of one which no kind fits."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -73,8 +76,8 @@ class SceneObject:
 
     @property
     def named(self) -> float:
-        """0..1 how sure its label is: the probability of that name; :attr:`confidence` where nothing tells its names."""
-        return next((name.probability for name in self.names if name.name == self.label), self.confidence)
+        """0..1 how sure its label is: the probability of that name, :data:`UNNAMED` where its names are others; :attr:`confidence` where none are told."""
+        return next((name.probability for name in self.names if name.name == self.label), UNNAMED if self.names else self.confidence)
 
     @property
     def position(self) -> Array:

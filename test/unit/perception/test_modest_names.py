@@ -22,10 +22,10 @@ def test_an_unknown_box_is_never_a_sponge_or_an_eraser_for_sure(carton):
     assert 0.9 < sum(told.values()) <= 1.0 + 1e-9
 
 
-def test_what_fits_no_kind_is_called_by_its_shape():
+def test_what_fits_no_kind_has_the_word_for_its_shape_and_the_label_object():
     label, confidence, told = load_classifier().named(Appearance("cylinder", np.array((0.10, 0.10, 0.25)), "white"))
-    assert label == "cylinder"
-    assert confidence == told[0].probability
+    assert label == "object"
+    assert confidence <= 0.3
     assert [name.name for name in told] == ["cylinder"]
     assert names("box", (0.25, 0.012, 0.012)).get("long object", 0.0) > 0.5
 
