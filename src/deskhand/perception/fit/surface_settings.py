@@ -60,6 +60,9 @@ class RevolutionSettings:
         same: radii that differ less are one [m].
         round: share of the outline near the top that must be at one radius.
         min_side: points of a side.
+        min_points: that tell an axis.
+        around: share of all that is seen that must go round it .
+        rounds: .. and steps in which it is found.
     """
 
     bins: int = 24
@@ -67,6 +70,9 @@ class RevolutionSettings:
     same: float = 0.003
     round: float = 0.7
     min_side: int = 12
+    min_points: int = 60
+    around: float = 0.9
+    rounds: int = 8
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ larger than what was taught. Of clusters that overlap, the one of which most pix
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -112,6 +112,7 @@ def _wholes(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> di
     for group in starts[: JOINING.starts]:
         while tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
             others = [tuple(sorted({*group} ^ {number})) for number in unsure if number in group or apart[number, list(group)].min() < JOINING.apart]
+            others.append(_filled(segments, apart, unsure, group, tell(group)[1].known))
             better = max((other for other in others if len(other) > 1), key=lambda other: (tell(other)[0], other), default=group)
             if tell(better)[0] <= tell(group)[0]:
                 break
@@ -172,6 +173,27 @@ def _groups(apart: Array, unsure: list[int]) -> Iterator[tuple[int, ...]]:
             yield tuple(sorted((number, other)))
 
 
+def _filled(segments: list[Segment], apart: Array, unsure: list[int], group: tuple[int, ...], known: Known) -> tuple[int, ...]:
+    """``group`` with all pieces near it that have room beside it in what it seems to be, the nearest first: pieces of what stands against another object are
+    nearer to that than to each other, and one more of them alone may look like something else.
+    """
+    grown, left = set(group), set(unsure) - set(group)
+    while left and known.sides is not None:
+        near = {number: float(apart[number, sorted(grown)].min()) for number in left}
+        nearest = min(left, key=lambda number: (near[number], number))
+        if near[nearest] >= JOINING.apart:
+            break
+        left.remove(nearest)
+        if _is_within(_extents(union_of(segments[nearest], [segments[number] for number in sorted(grown)])), known.sides):
+            grown.add(nearest)
+    return tuple(sorted(grown))
+
+
+def _is_within(seen: _Extents, sides: Sequence[float]) -> bool:
+    """Whether what is seen is no larger than what was taught."""
+    return all(_within(own, side) for own, side in zip(sorted((seen.along, seen.across, seen.high - seen.low)), sorted(sides), strict=True))
+
+
 def _distances(segments: list[Segment]) -> Array:
     """Least distances [m] of pieces (N, N), infinite ones as far as they are of interest."""
     some = [item.points[:: 1 + len(item) // JOINING.sampled] for item in segments]
@@ -195,11 +217,10 @@ def _fits(item: Segment, known: Known) -> bool:
     if known.sides is None:
         return True
     seen = _extents(item)
-    measured = sorted((seen.along, seen.across, seen.high - seen.low))
-    if not all(_within(own, side) for own, side in zip(measured, sorted(known.sides), strict=True)):
+    if not _is_within(seen, known.sides):
         return False
     upright = [side for side in known.sides if _within(seen.high - seen.low, side) and _within(side, seen.high)]
-    return bool(upright) and measured[-1] > JOINING.least * max(known.sides)
+    return bool(upright) and max(seen.along, seen.across, seen.high - seen.low) > JOINING.least * max(known.sides)
 
 
 def _within(own: float, side: float) -> bool:
