@@ -92,10 +92,11 @@ def turning_axis(points: Array, floor: float) -> Array | None:
         away = across - centre
         distance = np.linalg.norm(away, axis=1)
         total = np.maximum(np.bincount(slices, near, levels), 1.0)
-        off = distance - (np.bincount(slices, distance * near, levels) / total)[slices]
+        radius = (np.bincount(slices, distance * near, levels) / total)[slices]
+        off = distance - radius
         outward = away / np.maximum(distance, 1e-9)[:, None]
         mean = np.stack([np.bincount(slices, outward[:, axis] * near, levels) / total for axis in range(2)], axis=1)
-        near = np.abs(off) < REVOLUTION.same
+        near = np.abs(off) < np.clip(REVOLUTION.uneven * radius, REVOLUTION.noise, REVOLUTION.same)
         if near.sum() < REVOLUTION.around * len(near):
             return None
         centre = centre + np.linalg.lstsq((outward - mean[slices])[near], off[near], rcond=None)[0]

@@ -63,6 +63,8 @@ class RevolutionSettings:
         min_points: that tell an axis.
         around: share of all that is seen that must go round it .
         rounds: .. and steps in which it is found.
+        uneven: share of the radius that they may be off it: corners of a square are by a fifth .
+        noise: .. or this, where that is less [m].
     """
 
     bins: int = 24
@@ -73,6 +75,8 @@ class RevolutionSettings:
     min_points: int = 60
     around: float = 0.9
     rounds: int = 8
+    uneven: float = 0.12
+    noise: float = 0.0015
 
 
 @dataclass(frozen=True)
