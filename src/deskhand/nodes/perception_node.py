@@ -30,7 +30,7 @@ from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.tf import TfListener
-from deskhand.perception.detectors.config import load_detectors
+from deskhand.perception.detectors.config import load_detectors, users_file
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
@@ -56,7 +56,7 @@ class Parameters(PerceptionSettings):
         arm: name or file.
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of objects; empty: config/objects.yaml.
-        detectors: file that says which detectors are used; empty: config/detectors.yaml.
+        detectors: file that says which detectors are used; empty: that of DESKHAND_DETECTORS, ~/.deskhand/detectors.yaml, or config/detectors.yaml.
         taught: file of the objects that people have taught; empty: that of DESKHAND_TAUGHT, or ~/.deskhand/taught.sqlite; ``none``: no such names.
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
@@ -85,7 +85,7 @@ class PerceptionNode(DeskhandNode):
         super().__init__("perception", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
-        detectors = load_detectors(self.parameters.detectors or None)
+        detectors = load_detectors(self.parameters.detectors or users_file())
         taught = None if self.parameters.taught == "none" else self.parameters.taught or store_path()
         self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors, taught)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None

@@ -22,6 +22,8 @@ CONTAINERS = frozenset({"bin", "tray", "box_open"})
 """Kinds that objects are put into; only geometry can say whether there is room for them."""
 UNKNOWN = "object"
 """The label of what no kind fits."""
+PLAIN = frozenset({UNKNOWN, "box", "cylinder", "ball", "long object"})
+"""Words of :func:`shape_word`: they say nothing of what it is for."""
 GEOMETRY = "geometry"
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
@@ -64,13 +66,16 @@ class Appearance:
 
 @dataclass(frozen=True)
 class Classifier:
-    """Compares an appearance with every form; ``known``: share of the objects that look like one of the kinds and are of one of them."""
+    """Compares an appearance with every form; ``known``: share of the objects that look like one of the kinds and are of one of them; ``others``: forms of
+    kinds that only detectors name.
+    """
 
     forms: tuple[Form, ...]
     margin: float
     absolute_margin: float
     smallest_fit: float
     known: float = 1.0
+    others: tuple[Form, ...] = ()
 
     @cached_property
     def _closed(self) -> dict[tuple[str, bool], tuple[Array, Array, Array]]:
@@ -119,6 +124,24 @@ class Classifier:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
         forms = [form for form in self.forms if form.kind == kind]
         return not forms or any(_feels(form, width) for form in forms)
+
+    def allows(self, kind: str, shape: str, size: Array, hidden: bool = False) -> float:
+        """0..1 how well what somebody calls ``kind`` fits a shape and sides (3,) [m]; 1 for kinds of which nothing is known. Whether it is hollow is not asked.
+        ``hidden``: a part of it is not seen.
+        """
+        sides = sorted(map(float, size), reverse=True)
+        best, known = 0.0, False
+        for form in (*self.forms, *self.others):
+            if form.kind == kind:
+                known, fit = True, 1.0 if shape in form.shapes else KINDS.other_shape
+                for value, span in zip(sides, form.sides, strict=True):
+                    fit *= self._within(value, span, hidden)
+                if form.ratio is not None:
+                    fit *= self._within(sides[0] / max(1e-6, sides[2]), form.ratio, hidden, absolute=0.0)
+                if form.flatness is not None:
+                    fit *= self._within(sides[1] / max(1e-6, sides[2]), form.flatness, hidden, absolute=0.0)
+                best = max(best, fit)
+        return best if known else 1.0
 
     def usual(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
         """How well closed objects of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other.
@@ -235,7 +258,9 @@ def _classifier(path: Path, changed: int) -> Classifier:
         data = read_yaml(path)
         default = float(data["unusual_color"])
         forms = tuple(_form(kind, entry, default) for kind, entries in data["kinds"].items() for entry in entries)
-        return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]), float(data.get("known", 1.0)))
+        others = tuple(_form(kind, entry, default) for kind, entries in (data.get("others") or {}).items() for entry in entries)
+        margins = float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"])
+        return Classifier(forms, *margins, float(data.get("known", 1.0)), others)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DeskhandError("config_error", f"{path} is not a valid list of kinds: {error!r}.", hint="See the head of config/objects.yaml.") from error
 

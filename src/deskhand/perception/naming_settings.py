@@ -22,6 +22,7 @@ class KindSettings:
         shape_sure: how sure the word for a shape is: the shape is a fit to one side of the object.
         long: what is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at
             most 4 (YCB objects: marker 121 x 18 mm, spatula 350 x 83, mustard bottle 190 x 58).
+        other_shape: how well a detector's word fits what is of another shape than it says: the plain solid may be the wrong one.
         touch: so much fingers measure wrongly: pads give way, gears have play [m].
         unusual: how likely sides are that an object may have but mostly has not.
         soft: added to the logarithm of a range .
@@ -33,6 +34,7 @@ class KindSettings:
     worth: float = 0.25
     shape_sure: float = 0.9
     long: float = 5.0
+    other_shape: float = 0.3
     touch: float = 0.0015
     unusual: float = 0.4
     soft: float = 0.15
@@ -48,20 +50,51 @@ class DetectorWordSettings:
             trackers ask of boxes in successive pictures (0.3: SORT, Bewley et al. 2016) and what counts as found in PASCAL VOC (0.5: Everingham et
             al. 2010): one of the two outlines is ours, of what is not hidden.
         least_inside: a box of which fewer of an object's pixels lie inside is not of that object; chosen on rendered desks.
-        geometry: what the word of geometry counts, as a factor of how sure it is; chosen on rendered desks.
-        unknown: the same for its word ``object``, which says that no kind fits, and nothing for any; chosen on rendered desks.
+        geometry: geometry's belief in kinds is discounted by it where a detector says anything: its list of kinds is not all there is.
         most: no single word is surer than this: no detector is right always, and one that says 1 would leave no doubt for others to add to.
-        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0.
+        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0, and a word that is less sure is none.
     """
 
     least_overlap: float = 0.35
     least_inside: float = 0.6
     geometry: float = 0.9
-    unknown: float = 0.15
     most: float = 0.99
     least_sure: float = 0.05
     most_sure: float = 1.0
 
 
+@dataclass(frozen=True)
+class PrintSettings:
+    """How what is printed on objects is found and read.
+
+    Attributes:
+        margin: around an object's outline, as a share of its longer side, for letters at its edge.
+        zoom, side: objects are enlarged so much at most, to so many pixels at most: networks of PaddleOCR read letters of 16 px and more well.
+        inside: lines of which less lies on an object are not its own.
+        step: sides of pictures are multiples of it [px]; height: of a line that is read [px]. Both are the networks'.
+        pixel, line, grown: thresholds of the probability of a pixel and of a line, and by how much of area over perimeter lines are grown to each side;
+            of PaddleOCR's configuration (0.3, 0.5, 1.6), as are ``thinnest`` [px] and ``upright``: lines so many times as high as long stand upright.
+        letters: words of fewer are left out: articles, units.
+        smallest: words in letters lower than this share of the largest ones are not what an object is called by.
+        words: so many at most.
+    """
+
+    margin: float = 0.05
+    zoom: float = 3.0
+    side: float = 480.0
+    inside: float = 0.6
+    step: int = 32
+    height: int = 48
+    pixel: float = 0.3
+    line: float = 0.5
+    grown: float = 1.6
+    thinnest: float = 3.0
+    upright: float = 1.5
+    letters: int = 3
+    smallest: float = 0.4
+    words: int = 4
+
+
 KINDS = KindSettings()
 DETECTOR_WORDS = DetectorWordSettings()
+PRINT = PrintSettings()

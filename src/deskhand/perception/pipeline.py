@@ -131,7 +131,7 @@ class Perception:
         detections = [self._detection(view, item) for item in placed]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
-            names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors)
+            names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors, self.classifier)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         if self.taught is not None:
             names = self.taught.name([item.item for item in detections], list(self.pixels), frame)

@@ -13,6 +13,7 @@ import numpy as np
 from deskhand.bench.perception.reliability import reliability
 from deskhand.bench.perception.truth import pixels_of_others
 from deskhand.perception.classify import UNKNOWN
+from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
@@ -30,7 +31,9 @@ SETTLED = 1.0  # [s] of simulated time before a look
 
 @dataclass(frozen=True)
 class Options:
-    """``split``: as :func:`deskhand.tasks.foreign_objects.installed` takes it; ``objects``: on each desk; ``failures``: folder for pictures."""
+    """``split``: as :func:`deskhand.tasks.foreign_objects.installed` takes it; ``objects``: on each desk; ``detectors``: file like config/detectors.yaml, which
+    is the default; ``failures``: folder for pictures.
+    """
 
     arm: str
     split: str
@@ -38,6 +41,7 @@ class Options:
     objects: int
     seed: int
     reality: str
+    detectors: str = ""
     failures: str = ""
 
 
@@ -56,7 +60,7 @@ def run_one(case: Case) -> dict[str, Any]:
     world = single_world(given.arm, given.seed, given.split) if alone else cluttered_world(given.arm, given.seed, given.split, given.objects)
     simulation = Simulation(with_reality(world, load_reality(given.reality, given.seed)))
     simulation.step(SETTLED)
-    perception = Perception()
+    perception = Perception(detectors=load_detectors(given.detectors or None))
     with RgbdRenderer(simulation) as renderer:
         frames = [renderer.render() for _ in range(perception.settings.frames)]
         owners, others = renderer.render_owners(), pixels_of_others(simulation, renderer)

@@ -58,6 +58,7 @@ def looks(
     objects: Annotated[int, typer.Option(min=1, max=12, help="On each desk.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
     reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+    detectors: Annotated[Path | None, typer.Option(help="File like config/detectors.yaml (the default) with what else names objects.")] = None,
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/foreign-objects.md.")] = None,
     *,
@@ -68,7 +69,8 @@ def looks(
 
     from deskhand.bench.foreign.looks import Options, looks_campaign
 
-    options = Options(arm, split, number, objects, seed, reality, str(failures.resolve()) if failures else "")
+    given, kept = (str(path.resolve()) if path else "" for path in (detectors, failures))
+    options = Options(arm, split, number, objects, seed, reality, given, kept)
     ran = how.run(looks_campaign(options), json_file, _describe)
     if ran.results:
         told = ran.summary

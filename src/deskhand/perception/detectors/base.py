@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from deskhand.types import Frame
 
 Mask = npt.NDArray[np.bool_]
+Pixels = npt.NDArray[np.int64]
 Box = tuple[float, float, float, float]
 
 
@@ -25,6 +26,7 @@ class Detection:
         source: what says so, for example ``geometry``, ``onnx:objectron``.
         box: (left, top, right, bottom) [px].
         mask: (H, W) pixels of the object, where the detector knows them; else the box is all that is known.
+        printed: the label is what is printed on the object: a name beside its kind.
     """
 
     label: str
@@ -32,6 +34,7 @@ class Detection:
     source: str
     box: Box
     mask: Mask | None = None
+    printed: bool = False
 
 
 class Detector(Protocol):
@@ -45,8 +48,8 @@ class Detector(Protocol):
     name: str
     weight: float
 
-    def detect(self, frame: Frame) -> list[Detection]:
-        """What it sees, best first.
+    def detect(self, frame: Frame, objects: Sequence[Pixels] = ()) -> list[Detection]:
+        """What it sees, best first; ``objects``: flat indices (N,) of the pixels of each object that perception found, for those that look at each closely.
 
         Raises:
             DeskhandError: ``model_failed``, ``missing_dependency``, ``config_error`` when it cannot see at all.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
-from deskhand.perception.detectors.base import Detection, Vocabulary, non_maximum_suppression
+from deskhand.perception.detectors.base import Detection, Pixels, Vocabulary, non_maximum_suppression
 from deskhand.perception.detectors.onnx_model import Floats, OnnxModel, letterboxed, stretched
 from deskhand.types import Frame, Image
 
@@ -46,7 +46,7 @@ class ClosedSetDetector:
         if form and form not in FORMATS:
             raise DeskhandError("config_error", f"the detector {name} has the unknown format {form!r}; valid: {', '.join(FORMATS)}.")
 
-    def detect(self, frame: Frame) -> list[Detection]:
+    def detect(self, frame: Frame, objects: Sequence[Pixels] = ()) -> list[Detection]:
         """See Detector."""
         form, labels = self._about()
         boxes, scores = (_ssd if form == "ssd" else _yolo)(self.model, frame.color)
@@ -78,17 +78,17 @@ def labels_in(metadata: dict[str, str]) -> tuple[str, ...]:
 
 
 def named(boxes: Floats, scores: Floats, labels: Sequence[str], source: str, min_score: float, vocabulary: Vocabulary) -> list[Detection]:
-    """Boxes (N, 4) [px] with scores (N, C) as detections, best first."""
+    """Boxes (N, 4) [px] with scores (N, C) as detections, best first; a label that the vocabulary leaves out competes with no other."""
+    kinds = [vocabulary.kind(label) for label in labels]
+    scores = scores * np.array([bool(kind) for kind in kinds], np.float32)
     best = scores.argmax(axis=1)
     score = scores[np.arange(len(scores)), best]
-    chosen = np.nonzero(score >= min_score)[0]
+    chosen = np.nonzero((score >= min_score) & (score > 0))[0]
     found: list[Detection] = []
     for kept in non_maximum_suppression(boxes[chosen], score[chosen]):
         index = int(chosen[kept])
-        kind = vocabulary.kind(labels[int(best[index])])
-        if kind:
-            left, top, right, bottom = map(float, boxes[index])
-            found.append(Detection(kind, float(score[index]), source, (left, top, right, bottom)))
+        left, top, right, bottom = map(float, boxes[index])
+        found.append(Detection(kinds[int(best[index])], float(score[index]), source, (left, top, right, bottom)))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,8 @@ from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 
 GEOMETRY = "geometry"
+SHIPPED = "config/detectors.yaml"
+USERS = "~/.deskhand/detectors.yaml"
 
 
 class DetectorConfig(BaseModel):
@@ -22,8 +25,9 @@ class DetectorConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
-    kind: Literal["closed_set", "open_vocabulary", "vision_language"]
+    kind: Literal["closed_set", "open_vocabulary", "vision_language", "printed_text"]
     weights: str = ""
+    reader: str = ""
     format: str = ""
     labels: tuple[str, ...] = ()
     kinds: dict[str, str] = Field(default_factory=dict)
@@ -35,6 +39,33 @@ class DetectorConfig(BaseModel):
     model: str = ""
     min_score: float = Field(default=0.4, ge=0, le=1)
     weight: float = Field(default=0.6, ge=0, le=1)
+
+
+def users_file() -> Path:
+    """The file that a running robot uses: ``DESKHAND_DETECTORS`` in the environment, else :data:`USERS` where there is one, else :data:`SHIPPED`."""
+    own = Path(os.environ.get("DESKHAND_DETECTORS") or USERS).expanduser()
+    return own if own.exists() or "DESKHAND_DETECTORS" in os.environ else resource_path(SHIPPED)
+
+
+def start_using(name: str, weights: Path, file: Path) -> None:
+    """Have ``file`` use the detector ``name`` of config/detectors.yaml, with its ``weights`` there; the file is begun as that one.
+
+    Raises:
+        DeskhandError: ``config_error`` when the file is no list of detectors, or cannot be written.
+    """
+    use, entries, _ = detector_list(file if file.exists() else None)
+    _, shipped, _ = detector_list()
+    entry = {**shipped[name], **dict(entries.get(name) or {}), "weights": str(weights)}
+    if entry["kind"] == "printed_text":
+        from deskhand.perception.detectors.ocr_package import reader_of
+
+        entry["reader"] = str(reader_of(weights))
+    data = {"use": list(dict.fromkeys([*use, name])), "detectors": {**entries, name: entry}}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# Written by `deskhand detectors import`; what the fields mean stands in {SHIPPED}.\n" + yaml.safe_dump(data, sort_keys=False))
+    except OSError as error:
+        raise DeskhandError("config_error", f"{file} cannot be written: {error}.", hint="Say another with --config.") from error
 
 
 def load_detectors(file: str | Path | None = None) -> tuple[Detector, ...]:
@@ -54,7 +85,7 @@ def load_detectors(file: str | Path | None = None) -> tuple[Detector, ...]:
 
 def detector_list(file: str | Path | None = None) -> tuple[list[str], dict[str, Any], Path]:
     """Names that are used, all entries, and the file. Raises ``config_error``."""
-    path = Path(file) if file else resource_path("config/detectors.yaml")
+    path = Path(file) if file else resource_path(SHIPPED)
     try:
         data = read_yaml(path)
         return list(data["use"]), dict(data.get("detectors") or {}), path
@@ -95,6 +126,15 @@ def make_detector(config: DetectorConfig) -> Detector:
         )
         closed.model.check()
         return closed
+    if config.kind == "printed_text":
+        from deskhand.perception.detectors.printed_text import PrintedTextDetector
+
+        if not config.reader:
+            raise DeskhandError("config_error", f"the detector {config.name} has no reader.", hint="deskhand detectors import rapidocr-*.whl")
+        printed = PrintedTextDetector(config.name, config.weights, config.reader, min_score=config.min_score, weight=config.weight)
+        printed.finder.check()
+        printed.reader.check()
+        return printed
     from deskhand.perception.detectors.open_vocabulary import OpenVocabularyDetector, StoredEmbeddings, TextEncoder
 
     if bool(config.embeddings) == bool(config.text_encoder and config.tokenizer):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.perception.detectors.onnx_graph import OnnxGraph
+from deskhand.perception.detectors.packages import OBJECTRON, opened
 
 SIDE = 300  # [px] of the input
 STRIDES = (16, 32, 64, 128, 256, 512)
@@ -32,23 +33,20 @@ def convert(package: Path, target: Path) -> list[str]:
     Raises:
         DeskhandError: ``config_error`` when the package is not the one, ``missing_dependency`` without the packages ``onnx`` and ``tflite``.
     """
+    onnx = OnnxGraph()
     try:
-        import onnx
         import tflite
     except ImportError as error:
-        raise DeskhandError("missing_dependency", f"the package {error.name!r} is not installed.", hint="pip install onnx tflite") from error
+        raise DeskhandError("missing_dependency", "the package 'tflite' is not installed.", hint="pip install tflite") from error
     labels, network = _assets(package)
-    model = tflite.Model.GetRootAsModel(network, 0)
-    graph = _Graph(tflite, model)
+    graph = _Graph(tflite, tflite.Model.GetRootAsModel(network, 0), onnx)
     graph.build()
-    graph.decode(anchors(), len(labels))
+    boxes = anchors()
+    graph.decode(boxes, len(labels))
     labels = labels[1:]  # the first stands for nothing
-    metadata = {"format": "ssd", "labels": json.dumps(labels), "source": "npm @mediapipe/objectron, Apache-2.0"}
-    made = onnx.helper.make_model(graph.onnx_graph(len(labels)), opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
-    onnx.helper.set_model_props(made, metadata)
-    onnx.checker.check_model(made)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(made, str(target))
+    metadata = {"format": "ssd", "labels": json.dumps(labels), "source": f"{OBJECTRON.package}; {OBJECTRON.licence}"}
+    outputs = {"boxes": (1, len(boxes), 4), "scores": (1, len(boxes), len(labels))}
+    onnx.save(target, "objectron_ssd", {"picture": (1, 3, SIDE, SIDE)}, outputs, metadata)
     return labels
 
 
@@ -71,42 +69,29 @@ def anchors() -> Array:
 def _assets(package: Path) -> tuple[list[str], bytes]:
     """Labels and network out of the package."""
     try:
-        if package.is_dir():
-            folder = next(path.parent for path in package.rglob(_DATA))
-            loader, data = (folder / _LOADER).read_text(), (folder / _DATA).read_bytes()
-        else:
-            with tarfile.open(package) as archive:
-                loader, data = (_member(archive, name) for name in (_LOADER, _DATA))  # type: ignore[assignment]
-                loader = bytes(loader).decode()  # type: ignore[arg-type]
+        with opened(package) as content:
+            loader, data = content.read(_LOADER).decode(), content.read(_DATA)
         listed = re.search(r'\{"files":.*?\]', loader)
         files = json.loads(listed[0] + "}")["files"] if listed else []
         parts = {Path(item["filename"]).name: data[item["start"] : item["end"]] for item in files}
         labels = parts["object_detection_oidv4_labelmap.txt"].decode().split("\n")
         return [label for label in labels if label], parts["object_detection_ssd_mobilenetv2_oidv4_fp16.tflite"]
-    except (OSError, tarfile.TarError, StopIteration, KeyError, ValueError) as error:
-        raise DeskhandError(
-            "config_error", f"{package} is not the npm package @mediapipe/objectron: {type(error).__name__}: {error}.", hint="npm pack @mediapipe/objectron"
-        ) from error
-
-
-def _member(archive: tarfile.TarFile, name: str) -> bytes:
-    file = archive.extractfile(f"package/{name}")
-    if file is None:
-        raise KeyError(name)
-    return file.read()
+    except (KeyError, ValueError) as error:
+        raise DeskhandError("config_error", f"{package} is not the {OBJECTRON.package}: {type(error).__name__}: {error}.", hint=OBJECTRON.get) from error
 
 
 class _Graph:
     """A TFLite network as ONNX nodes; pictures are (1, channels, rows, columns) inside."""
 
-    def __init__(self, tflite: Any, model: Any) -> None:
+    def __init__(self, tflite: Any, model: Any, onnx: OnnxGraph) -> None:
         self._tflite, self._model, self._graph = tflite, model, model.Subgraphs(0)
         self._values: dict[int, Array] = {}
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self._node, self._constant = onnx.node, onnx.constant
 
     def build(self) -> None:
-        """All operations, in their order."""
+        """All operations, in their order, on a picture 0..1."""
+        self._node("Mul", ["picture", self._constant(2.0)], "doubled")
+        self._node("Sub", ["doubled", self._constant(1.0)], f"t{int(self._graph.Inputs(0))}")
         kinds = {number: name for name, number in vars(self._tflite.BuiltinOperator).items() if isinstance(number, int)}
         for index in range(self._graph.OperatorsLength()):
             operator = self._graph.Operators(index)
@@ -135,27 +120,6 @@ class _Graph:
         self._node("Gather", ["top_left", c([1, 0, 3, 2], np.int64)], "boxes", axis=2)
         self._node("Slice", [scores, c([1], np.int64), c([classes], np.int64), c([2], np.int64)], "logits")
         self._node("Sigmoid", ["logits"], "scores")
-
-    def onnx_graph(self, classes: int) -> Any:
-        """The whole graph; its input is a picture 0..1."""
-        from onnx import TensorProto, helper
-
-        number = sum((3 if stride == STRIDES[0] else 6) * (-(-SIDE // stride)) ** 2 for stride in STRIDES)
-        first = f"t{int(self._graph.Inputs(0))}"
-        scaled = [
-            helper.make_node("Mul", ["picture", self._constant([2.0])], ["doubled"]),
-            helper.make_node("Sub", ["doubled", self._constant([1.0])], [first]),
-        ]
-        return helper.make_graph(
-            [*scaled, *self.nodes],
-            "objectron_ssd",
-            [helper.make_tensor_value_info("picture", TensorProto.FLOAT, [1, 3, SIDE, SIDE])],
-            [
-                helper.make_tensor_value_info("boxes", TensorProto.FLOAT, [1, number, 4]),
-                helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, number, classes]),
-            ],
-            self.constants,
-        )
 
     # ------------------------------------------------------------ operations
 
@@ -208,15 +172,3 @@ class _Graph:
         data = self._model.Buffers(tensor.Buffer()).DataAsNumpy()
         kind = {self._tflite.TensorType.FLOAT16: np.float16, self._tflite.TensorType.FLOAT32: np.float32}[tensor.Type()]
         return np.asarray(np.frombuffer(data.tobytes(), kind).reshape(tensor.ShapeAsNumpy()))
-
-    def _constant(self, value: Any, kind: Any = np.float32) -> str:
-        from onnx import numpy_helper
-
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(np.asarray(value, kind)) if np.ndim(value) else np.asarray(value, kind), name))
-        return name
-
-    def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> None:
-        from onnx import helper
-
-        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))

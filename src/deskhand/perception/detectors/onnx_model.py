@@ -45,6 +45,7 @@ class OnnxModel:
                     raise DeskhandError("missing_dependency", "the package 'onnxruntime' is not installed.", hint="pip install onnxruntime") from error
                 options = onnxruntime.SessionOptions()
                 options.log_severity_level = 3
+                options.intra_op_num_threads = options.inter_op_num_threads = 1
                 try:
                     self._session = onnxruntime.InferenceSession(str(self.file), options, providers=["CPUExecutionProvider"])
                 except Exception as error:  # onnxruntime's own exceptions share no base

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
-from deskhand.perception.detectors.base import Detection, Vocabulary
+from deskhand.perception.detectors.base import Detection, Pixels, Vocabulary
 from deskhand.perception.detectors.closed_set import from_letterbox, named, side
 from deskhand.perception.detectors.onnx_model import Floats, OnnxModel, letterboxed
 from deskhand.types import Frame
@@ -86,7 +86,7 @@ class OpenVocabularyDetector:
         self._asked = [(kind, prompt) for kind, words in prompts.items() for prompt in words]
         self._vectors: Floats | None = None
 
-    def detect(self, frame: Frame) -> list[Detection]:
+    def detect(self, frame: Frame, objects: Sequence[Pixels] = ()) -> list[Detection]:
         """See Detector."""
         if self._vectors is None:
             self._vectors = self._texts.embed([prompt for _, prompt in self._asked])

@@ -11,7 +11,7 @@ import cv2
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import ChatModel, Message
-from deskhand.perception.detectors.base import Detection, Vocabulary
+from deskhand.perception.detectors.base import Detection, Pixels, Vocabulary
 from deskhand.types import Frame, Image
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class VisionLanguageDetector:
         self._model, self._labels, self._vocabulary = model, tuple(labels), vocabulary or Vocabulary()
         self._y_first = boxes == "y_first"
 
-    def detect(self, frame: Frame) -> list[Detection]:
+    def detect(self, frame: Frame, objects: Sequence[Pixels] = ()) -> list[Detection]:
         """See Detector; entries of the reply that are no boxes are left out."""
         task = _TASK.replace("{order}", ORDERS[self._y_first]) + (f" Use these labels where they fit: {', '.join(self._labels)}." if self._labels else "")
         reply = self._model.reply([Message("user", task, images=(png(frame.color),))], (), SCHEMA)

@@ -18,7 +18,7 @@ from deskhand.language.intents import Ref
 from deskhand.language.phrases import match, parse_ref
 from deskhand.language.resolve import resolve
 from deskhand.perception.detectors.base import Detection
-from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read
+from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read, users_file
 from deskhand.tools.looking import look
 from deskhand.tools.objects import object_data, rounded
 from deskhand.types import Frame, Scene, SceneObject
@@ -135,7 +135,7 @@ def _named(phrase: str, item: SceneObject, score: float, source: str) -> Named:
 
 def _asked(phrases: Sequence[str], frame: Frame, notes: list[str]) -> list[Detection]:
     """What the configured detectors that take words see of the phrases; a failing one is told in ``notes``."""
-    use, known, path = detector_list()
+    use, known, path = detector_list(users_file())
     found: list[Detection] = []
     for name in use:
         entry = known.get(name) if name != GEOMETRY else None

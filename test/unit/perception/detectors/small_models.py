@@ -121,3 +121,40 @@ def text_encoder(folder):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     onnx.save(model, str(folder / "text.onnx"))
     return folder / "text.onnx", folder / "tokenizer.json"
+
+
+def text_networks(folder):
+    """(finder, reader): blocks of pure colour are text; in a strip, red reads as a, green as b, blue as c, grey as nothing; one column is 8 px."""
+    picture = ("x", [1, 3, "h", "w"])
+    kernel = numpy_helper.from_array((1.5 * np.eye(3)[::-1] - 0.5).astype(np.float32).reshape(3, 3, 1, 1), "kernel")  # from BGR to R, G, B less the others
+    gain = [numpy_helper.from_array(np.array(value, np.float32), name) for name, value in (("gain", 20.0), ("threshold", 0.5))]
+    nodes = [
+        helper.make_node("Conv", ["x", "kernel"], ["purity"]),
+        helper.make_node("ReduceMax", ["purity"], ["pure"], axes=[1], keepdims=1),
+        helper.make_node("Sub", ["pure", "threshold"], ["above"]),
+        helper.make_node("Mul", ["above", "gain"], ["logits"]),
+        helper.make_node("Sigmoid", ["logits"], ["map"]),
+    ]
+    finder = _network(folder / "small_det.onnx", nodes, [kernel, *gain], picture, ("map", [1, 1, "h", "w"]), {})
+    nodes = [
+        helper.make_node("AveragePool", ["x"], ["pooled"], kernel_shape=[48, 8], strides=[48, 8]),
+        helper.make_node("Conv", ["pooled", "kernel"], ["purity"]),
+        helper.make_node("Pad", ["purity", "pads", "threshold"], ["with_nothing"]),
+        helper.make_node("Mul", ["with_nothing", "gain"], ["logits"]),
+        helper.make_node("Softmax", ["logits"], ["shares"], axis=1),
+        helper.make_node("Squeeze", ["shares", "row"], ["flat"]),
+        helper.make_node("Transpose", ["flat"], ["chances"], perm=[0, 2, 1]),
+    ]
+    pads, row = np.array([0, 1, 0, 0, 0, 1, 0, 0], np.int64), np.array([2], np.int64)
+    constants = [kernel, *gain, numpy_helper.from_array(pads, "pads"), numpy_helper.from_array(row, "row")]
+    reader = _network(folder / "small_rec.onnx", nodes, constants, ("x", [1, 3, 48, "w"]), ("chances", [1, "columns", 5]), {"character": "a\nb\nc"})
+    return finder, reader
+
+
+def _network(file, nodes, constants, taken, given, metadata):
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name, shape in (taken, given)]
+    model = helper.make_model(helper.make_graph(nodes, "text", *ends, constants), opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    helper.set_model_props(model, metadata)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(file))
+    return file

@@ -129,9 +129,10 @@ def test_anchors_cover_the_picture_as_ssd_lays_them():
 
 def test_what_is_not_the_package_is_refused(tmp_path):
     pytest.importorskip("tflite")
-    (tmp_path / "other.tgz").write_bytes(b"not a package")
-    with pytest.raises(DeskhandError, match="is not the npm package") as error:
-        convert(tmp_path / "other.tgz", tmp_path / "out.onnx")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "objectron_solution_packed_assets_loader.js").write_text("not what it is called")
+    with pytest.raises(DeskhandError, match="is not the npm @mediapipe/objectron") as error:
+        convert(tmp_path / "other", tmp_path / "out.onnx")
     assert error.value.code == "config_error" and not (tmp_path / "out.onnx").exists()
 
 

@@ -22,7 +22,7 @@ class Redness:
 
     name, weight = "onnx:redness", 0.95
 
-    def detect(self, frame):
+    def detect(self, frame, objects=()):
         r, g, b = (frame.color[..., k].astype(int) for k in range(3))
         mask = r - np.maximum(g, b) > 60
         v, u = np.nonzero(mask)
