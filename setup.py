@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent
 DATA = ("launch", "config", "urdf")
 EXTRAS = (
     *("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras", "search"),
-    *("ray", "mlflow", "wandb", "lerobot"),
+    *("ray", "mlflow", "wandb", "lerobot", "train"),
 )
 
 

@@ -15,7 +15,7 @@ app = typer.Typer(name="deskhand", help="Let a language model use a real tableto
 
 COMMANDS = (
     *("demo", "trial", "merge", "up", "do", "approve", "view", "tools", "mcp", "bench", "report", "export"),
-    *("first_day", "service", "record", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors", "teach"),
+    *("first_day", "service", "record", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors", "teach", "train"),
 )
 """Modules of ``deskhand.commands``; each has ``register(app)``."""
 

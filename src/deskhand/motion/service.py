@@ -103,20 +103,17 @@ class MotionService:
             raise DeskhandError("invalid_input", f"max_solutions must be 1 to 100, got {max_solutions!r}.")
         start, query = self._begin(seed, "seed", allow)
         inputs.check_reach(self.model, pose, "the pose")
+        touching = self._touching(query, pose, start, IK_TIME, 1 if check_collisions else int(max_solutions))
+        if not touching:
+            raise self._out_of_reach(pose)
+        if not check_collisions:
+            return touching
         found = self.backend.solve_ik(
-            query.scene,
-            pose,
-            start,
-            query.others,
-            max_solutions=int(max_solutions),
-            check_collisions=check_collisions,
-            allow=query.allow,
-            padding=PADDINGS[-1],
-            max_time=IK_TIME,
+            query.scene, pose, start, query.others, max_solutions=int(max_solutions), allow=query.allow, padding=PADDINGS[-1], max_time=IK_TIME
         )
-        if found:
-            return found
-        raise self._unreached(query, [pose], start)
+        if not found:
+            raise self._in_collision(query, touching[0])
+        return found
 
     def check_state(self, joints: Mapping[str, float] | None = None, allow: Sequence[tuple[str, str]] = ()) -> StateCheck:
         """What touches what at ``joints`` (default: measured), the clearance to obstacles, and other rules that are broken."""
@@ -227,10 +224,14 @@ class MotionService:
         if not reachable:
             raise errors[0]
         budget = max(0.02, min(0.1, 0.6 / len(reachable)))
+        # What no joints reach takes the whole budget: that is found out once, not again for each padding.
+        reached = [(index, pose, touching[0]) for index, pose in reachable if (touching := self._touching(query, pose, start, budget))]
+        if not reached:
+            raise self._out_of_reach(reachable[0][1])
         for padding in PADDINGS:
             found = [
                 (solution, index)
-                for index, pose in reachable
+                for index, pose, _ in reached
                 for solution in self.backend.solve_ik(
                     query.scene, pose, start, query.others, max_solutions=IK_PER_POSE, allow=query.allow, padding=padding, max_time=budget
                 )
@@ -238,25 +239,26 @@ class MotionService:
             # Five joints: a pose that is met but for a roll is the second choice.
             found = [item for item in found if abs(item[0].roll_error) < ROLL_MET] or found
             if found:
-                goals = [GoalJoints(solution.joints, index) for solution, index in found]
-                return sorted(goals, key=lambda item: float(np.linalg.norm(item.joints - start)))
-        raise self._unreached(query, [pose for _, pose in reachable], start)
+                return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: float(np.linalg.norm(item.joints - start)))
+        raise self._in_collision(query, reached[0][2])
 
-    def _unreached(self, query: Query, poses: Sequence[Array], start: Array) -> DeskhandError:
-        """Why none of ``poses`` has a free solution: out of reach, or in collision with what."""
-        for pose in poses[:5]:
-            touching = self.backend.solve_ik(query.scene, pose, start, query.others, check_collisions=False, max_time=0.1)
-            if touching:
-                what = self._search.describe(touching[0].joints, query)
-                return DeskhandError(
-                    "goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact."
-                )
-        where = ", ".join(f"{value:.3f}" for value in poses[0][:3, 3])
+    def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1) -> list[IkSolution]:
+        """Joints that reach ``pose``, whatever they touch; none when it is out of reach."""
+        return self.backend.solve_ik(
+            query.scene, pose, start, query.others, max_solutions=count, check_collisions=False, allow=query.allow, padding=PADDINGS[-1], max_time=max_time
+        )
+
+    def _in_collision(self, query: Query, solution: IkSolution) -> DeskhandError:
+        what = self._search.describe(solution.joints, query)
+        return DeskhandError("goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact.")
+
+    def _out_of_reach(self, pose: Array) -> DeskhandError:
+        where = ", ".join(f"{value:.3f}" for value in pose[:3, 3])
         arm = self.model.arm
-        away = float(np.linalg.norm(poses[0][:3, 3] - arm.world_T_base[:3, 3]))
+        away = float(np.linalg.norm(pose[:3, 3] - arm.world_T_base[:3, 3]))
         return DeskhandError(
             "no_ik_solution",
-            f"the arm cannot bring its tcp to ({where}) with that orientation, {away:.2f} m from its base{inputs.against_reach(arm, poses[0][:3, 3])}.",
+            f"the arm cannot bring its tcp to ({where}) with that orientation, {away:.2f} m from its base{inputs.against_reach(arm, pose[:3, 3])}.",
             hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
         )
 

@@ -57,6 +57,7 @@ class Parameters(PerceptionSettings):
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of objects; empty: config/objects.yaml.
         detectors: file that says which detectors are used; empty: that of DESKHAND_DETECTORS, ~/.deskhand/detectors.yaml, or config/detectors.yaml.
+        segmenter: ``geometry`` or the ONNX file of a learned segmenter; empty: what config/segmenter.yaml says.
         taught: file of the objects that people have taught; empty: that of DESKHAND_TAUGHT, or ~/.deskhand/taught.sqlite; ``none``: no such names.
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
@@ -69,6 +70,7 @@ class Parameters(PerceptionSettings):
     camera: str = ""
     objects_file: str = ""
     detectors: str = ""
+    segmenter: str = ""
     taught: str = ""
     self_filter: bool = True
     memory_file: str = ""
@@ -87,7 +89,8 @@ class PerceptionNode(DeskhandNode):
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
         detectors = load_detectors(self.parameters.detectors or users_file())
         taught = None if self.parameters.taught == "none" else self.parameters.taught or store_path()
-        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors, taught)
+        files = self.parameters.objects_file or None, self.parameters.memory_file or None
+        self._perception = Perception(settings, *files, detectors, taught, self.parameters.segmenter)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._views = Views(self._perception, self._model)
         self._tf = TfListener(self)

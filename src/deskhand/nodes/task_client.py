@@ -30,7 +30,7 @@ from deskhand.nodes.spinner import Spinner
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
-CANCEL_WAIT = 1.0  # [s] for a cancelled task to end
+CANCEL_WAIT = 4.0  # [s] for a cancelled task to end; a second less than `deskhand do` waits for its last words
 STAND_IN_WAIT = 3.0  # [s] for the answer of who stands in for a dead orchestrator
 FOREVER = 1e12
 ORCHESTRATOR = "orchestrator"

@@ -28,6 +28,7 @@ GEOMETRY = "geometry"
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
+_FIVE = np.ones(5)
 _SIDES = ("long", "middle", "short")
 _FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
@@ -157,7 +158,8 @@ class Classifier:
         soft = self.margin * values
         soft[..., :3] += self.absolute_margin
         beyond = np.maximum(0.0, np.maximum(low - values, values - high)) / soft
-        return np.asarray((share * np.exp(-np.einsum("nfs,nfs->nf", beyond, beyond))).max(axis=1))
+        beyond *= beyond
+        return np.asarray((share * np.exp(-(beyond @ _FIVE))).max(axis=1))
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):

@@ -95,8 +95,8 @@ def _terms(x: Array, y: Array) -> Array:
 
 def _field(across: Array, down: Array, weights: Array) -> Array:
     """The same over the whole picture (H, W), row by column."""
-    field = np.zeros((len(down), len(across)))
-    for power in {j for _, j in POWERS}:
-        row = sum(weight * across**i for weight, (i, j) in zip(weights, POWERS, strict=True) if j == power)
-        field += down**power * row
-    return field
+    table = np.zeros((4, 4))
+    for weight, (i, j) in zip(weights, POWERS, strict=True):
+        table[j, i] = weight
+    powers = np.arange(4)
+    return np.asarray(down**powers @ (table @ across ** powers[:, None]))

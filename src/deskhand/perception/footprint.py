@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median, spread
+from deskhand.perception.rows import all_of, lengths, rows_of, squares
 from deskhand.perception.view import Mask
 
 
@@ -33,7 +34,7 @@ class Rectangle:
 
     def inside(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points are inside by at least ``margin`` [m] (negative: outside by at most)."""
-        return np.asarray((np.abs(self.local(points)) < self.size / 2 - margin).all(axis=1))
+        return np.asarray(all_of(np.abs(self.local(points)) < self.size / 2 - margin))
 
 
 def rectangle(centre: Array, size: Array, yaw: float) -> Rectangle:
@@ -98,13 +99,13 @@ def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDA
     keep = np.ones(len(points), bool)
     centre, radius, error = np.zeros(size), 0.0, np.zeros(len(points))
     for _ in range(3):
-        p = points[keep]
+        p = rows_of(points, keep)
         system = np.column_stack([2 * p, np.ones(len(p))])
-        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(size + 1), system.T @ (p**2).sum(axis=1))
+        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(size + 1), system.T @ squares(p))
         centre = solution[:size]
         radius = float(np.sqrt(max(float(solution[size] + centre @ centre), 1e-9)))
         away = points - centre
-        error = np.abs(np.sqrt(np.einsum("ij,ij->i", away, away)) - radius)
+        error = np.abs(lengths(away) - radius)
         before, keep = keep, error <= max(slack, 2.5 * median(error))
         if (keep == before).all():
             break

@@ -28,15 +28,20 @@ from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.one_object import join_by_evidence
+from deskhand.perception.fit.pair_evidence import Inside
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
+from deskhand.perception.learned.config import load_segmenter
+from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
+from deskhand.perception.segment.said import join_as_said
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
 from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
@@ -44,6 +49,8 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.taught.joining import Memo, joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
+from deskhand.perception.track.pieces import are_apart
+from deskhand.perception.track.settings import TRACKING
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -70,9 +77,11 @@ class Perception:
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
         taught: str | Path | None = None,
+        segmenter: str | Segmenter = "",
     ) -> None:
         """``memory``: file of a memory whose ids go on; ``detectors``: what else names objects, default: those of config/detectors.yaml; ``taught``: file of
-        the objects that people have taught, which may come and change at any time.
+        the objects that people have taught, which may come and change at any time; ``segmenter``: what is heard beside shape,
+        or its name, see load_segmenter.
         """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
@@ -81,6 +90,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
+        self.segmenter = segmenter if isinstance(segmenter, Segmenter) else load_segmenter(segmenter)
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -103,8 +113,10 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        said = self.segmenter.say(view) if self.segmenter is not None else None
+        segments = join_coaxial(view, segment(view, self.settings, said), SegmentSettings())
         segments = join_hanging(view, segments, HangingSettings())
+        segments = join_as_said(view, segments, said) if said is not None else segments
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
@@ -114,7 +126,7 @@ class Perception:
         rest = join_resting(view, fits, rest)
         memo: Memo = {}
         taught, loose = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else ([], rest)  # who was shown the whole knows better
-        rest = sorted([*taught, *join_by_evidence(view, fits, loose)], key=len, reverse=True)
+        rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows))], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -151,13 +163,23 @@ class Perception:
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source
             objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
-        cloud = thin(view.points[view.objects], self.settings.cloud_voxel)
+        cloud = thin(rows_of(view.points.reshape(-1, 3), view.objects.reshape(-1)), self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 
     def annotated(self, scene: Scene) -> Image:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
+        """The segments with those joined that are one object by weighed evidence; what fits the weights notes the pairs here instead."""
+        known = self.tracker.seen_whole()
+
+        def apart(one: Segment, other: Segment) -> bool:
+            pieces = [(item.points[item.measured], item.chroma) for item in (one, other)]
+            return inside(one) and inside(other) and are_apart(pieces, known, TRACKING)
+
+        return join_by_evidence(view, fits, segments, inside, apart)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
@@ -179,7 +201,7 @@ class Perception:
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:
-            inside = next((hollow for hollow in hollows if hollow.for_sorting and is_in(item, hollow)), None)
+            inside = _holder(hollows, item)
             placed.append(Placed(item, fits.of(item, 0.0 if inside is None else inside.floor)))
         placed = find_supports(view, fits, placed)
         if held is not None:
@@ -222,6 +244,15 @@ class Perception:
         return Detection(obj, rgb, cut)
 
 
+def _holder(hollows: list[Hollow], item: Segment) -> Hollow | None:
+    """The container in which a segment lies."""
+    return next((hollow for hollow in hollows if hollow.for_sorting and is_in(item, hollow)), None)
+
+
+def _is_inside(hollows: list[Hollow], item: Segment) -> bool:
+    return _holder(hollows, item) is not None
+
+
 def _third(sides: Sequence[float], across: float) -> float:
     """Of three sides the one that is least like the width of a rim."""
     return max(sides, key=lambda side: abs(side - across))
@@ -243,7 +274,7 @@ def _floor_pixels(view: View, hollow: Hollow) -> Indices:
     near = (rows * width + columns).reshape(-1)
     points = view.points.reshape(-1, 3)[near]
     near = near[(points[:, 2] < hollow.floor + 0.006) & view.valid.reshape(-1)[near] & hollow.holds(points, hollow.wall + 0.008)]
-    own = np.linalg.norm(view.chroma.reshape(-1, 3)[near] - hollow.segment.chroma, axis=1) < 0.05
+    own = lengths(rows_of(view.chroma.reshape(-1, 3), near) - hollow.segment.chroma) < 0.05
     return np.asarray(near[own])
 
 

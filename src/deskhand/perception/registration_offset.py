@@ -73,8 +73,10 @@ def offset_of_depth(frame: Frame, settings: OffsetSettings) -> Array | None:
     rows, columns = rows[::every], columns[::every]
     change = _change(frame, settings, (slice(rows.min() - margin, rows.max() + margin + 1), slice(columns.min() - margin, columns.max() + margin + 1)))
     quarter = 2 * (rows > np.median(rows)) + (columns > np.median(columns))
-    shifts = range(-margin, margin + 1)
-    sums = np.array([[np.bincount(quarter, change[rows - down, columns - across], 4) for across in shifts] for down in shifts])
+    width, shifts = change.shape[1], np.arange(-margin, margin + 1)
+    here, away = rows * width + columns, (shifts[:, None] * width + shifts).reshape(-1)
+    of_quarter = (quarter[:, None] == np.arange(4)).astype(float)
+    sums = (change.reshape(-1)[here - away[:, None]] @ of_quarter).reshape(len(shifts), len(shifts), 4)
     count = np.bincount(quarter, minlength=4)
     scores = sums.sum(axis=2) / len(rows)
     down, across = np.unravel_index(int(np.argmax(scores)), scores.shape)

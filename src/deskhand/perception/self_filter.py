@@ -10,6 +10,7 @@ import numpy.typing as npt
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.perception.frame_settings import SELF_FILTER
+from deskhand.perception.rows import between, highest, lowest, squares
 from deskhand.types import JointState, Shape
 
 
@@ -38,7 +39,7 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
         return hit
     # Most of what is seen is nowhere near the robot.
     middle, around = np.array(centres), np.array(reaches, np.float32)[:, None]
-    near = np.flatnonzero(((points > (middle - around).min(axis=0)) & (points < (middle + around).max(axis=0))).all(axis=1))
+    near = np.flatnonzero(between(points, lowest(middle - around), highest(middle + around)))
     some = points[near]
     squared, own = np.einsum("ij,ij->i", some, some), np.zeros(len(near), bool)
     for (shape, rotation, low, high, grow), centre, reach in zip(placed, centres, reaches, strict=True):
@@ -64,8 +65,8 @@ def _bounds(shape: Shape) -> tuple[Array, Array]:
 
 def _inside(local: npt.NDArray[np.float32], shape: Shape, low: Array, high: Array, grow: float) -> npt.NDArray[np.bool_]:
     if shape.kind == "sphere":
-        return np.asarray((local**2).sum(axis=1) < (shape.size[0] + grow) ** 2)
-    inside = ((local > low - grow) & (local < high + grow)).all(axis=1)
+        return np.asarray(squares(local) < (shape.size[0] + grow) ** 2)
+    inside = between(local, low - grow, high + grow)
     if shape.kind == "cylinder":
-        inside &= (local[:, :2] ** 2).sum(axis=1) < (shape.size[0] + grow) ** 2
+        inside &= squares(local[:, :2]) < (shape.size[0] + grow) ** 2
     return np.asarray(inside)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.frame_settings import VIEW
+from deskhand.perception.rows import all_of, rows_of, squares
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import TableFit
 from deskhand.types import Frame
@@ -118,7 +119,7 @@ def _objects(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot
     rays = np.column_stack([right[u], down[v, 0], np.ones(len(flat), np.float32)])
     points = rays @ pose[:3, :3].T * frame.depth.reshape(-1)[flat, None] + pose[:3, 3]
     half = (np.asarray(fit.table.size) / 2 + 0.02).astype(np.float32)
-    within = (np.abs(points[:, :2] - fit.table.pose[:2, 3].astype(np.float32)) < half).all(axis=1)
+    within = all_of(np.abs(points[:, :2] - fit.table.pose[:2, 3].astype(np.float32)) < half)
     own = np.zeros(len(flat), bool)
     if is_robot is not None:
         own[within] = is_robot(points[within])
@@ -163,7 +164,7 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     def unlike(flat: Indices) -> Floats:
         chroma, light = view.chroma.reshape(-1, 3), view.light.reshape(-1)
         hole = v * width + u
-        return np.asarray(160000 * ((chroma[hole] - chroma[flat]) ** 2).sum(axis=1) + 0.0625 * (light[hole] - light[flat]) ** 2)
+        return np.asarray(160000 * squares(rows_of(chroma, hole) - rows_of(chroma, flat)) + 0.0625 * (light[hole] - light[flat]) ** 2)
 
     mine = (own_distance <= reach) & (unlike(own) < unlike(other))
     v, u, own = v[mine], u[mine], own[mine]

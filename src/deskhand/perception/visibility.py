@@ -26,16 +26,16 @@ def nowhere(points: Array) -> Mask:
 def states(view: View, points: Array, margin: float = VISIBILITY.margin) -> States:
     """For each world point (N, 3): HIDDEN by something nearer, SEEN at this depth, FREE (the camera looks through it) or UNKNOWN."""
     pose, k = view.frame.world_T_camera, view.frame.intrinsics
-    camera = (points - pose[:3, 3]) @ pose[:3, :3]
-    z = np.maximum(camera[:, 2], 1e-6)
-    u = np.rint(k.fx * camera[:, 0] / z + k.cx).astype(np.int64)
-    v = np.rint(k.fy * camera[:, 1] / z + k.cy).astype(np.int64)
+    x, y, z = np.ascontiguousarray(((points - pose[:3, 3]) @ pose[:3, :3]).T)
+    z = np.maximum(z, 1e-6)
+    u = np.rint(k.fx * x / z + k.cx).astype(np.int64)
+    v = np.rint(k.fy * y / z + k.cy).astype(np.int64)
     height, width = view.valid.shape
     inside = (u >= 0) & (u < width) & (v >= 0) & (v < height)
     depth = view.frame.depth[np.where(inside, v, 0), np.where(inside, u, 0)]
     with np.errstate(invalid="ignore"):
         nearer, farther = depth < z - margin, depth > z + margin
-    result = np.where(nearer, HIDDEN, np.where(farther, FREE, SEEN)).astype(np.int8)
+    result: States = nearer.view(np.int8) * np.int8(HIDDEN - SEEN) + farther.view(np.int8) * np.int8(FREE - SEEN) + np.int8(SEEN)
     result[~inside | ~np.isfinite(depth)] = UNKNOWN
     return result
 

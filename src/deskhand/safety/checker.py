@@ -12,7 +12,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.safety.bodies import concatenate, pieces_of
-from deskhand.safety.conservative_advancement import Mask, NearPairs, Static, against, among
+from deskhand.safety.conservative_advancement import Mask, NearPairs, Static, against, among, near_states
 from deskhand.safety.placed import Bodies, Index, Placed
 from deskhand.safety.scene import TABLE, Pairs, PlanningScene, pair, table_object
 from deskhand.types import CollisionObject
@@ -106,14 +106,11 @@ class CollisionChecker:
 
     def approaches(self, placed: Placed, scene: PlanningScene, allow: Pairs, names: Collection[str], cutoff: float) -> Mask:
         """(T,): the states at which the arm or what it holds is nearer than ``cutoff`` [m] to an obstacle of ``names`` that it may not touch."""
-        result = np.zeros(placed.count, dtype=bool)
-        if names:
-            static, found = self.static(scene), NearPairs(cutoff)
-            wanted = np.array([name in names for name in static.bodies.names], dtype=bool)
-            against(placed, static, _mask(placed.names, static.bodies.names, self.may_touch(scene, allow)) & wanted, found)
-            for states, *_ in found.parts:
-                result[states] = True
-        return result
+        if not names:
+            return np.zeros(placed.count, dtype=bool)
+        static = self.static(scene)
+        wanted = np.array([name in names for name in static.bodies.names], dtype=bool)
+        return near_states(placed, static, _mask(placed.names, static.bodies.names, self.may_touch(scene, allow)) & wanted, cutoff)
 
     def outside(self, placed: Placed, lower: Array, upper: Array) -> list[tuple[int, str, float]]:
         """(state, name, how far [m]) of links and held objects that leave the box; the base is left out."""

@@ -83,6 +83,53 @@ def against(placed: Placed, static: Static, mask: Mask, found: NearPairs) -> Non
         )
 
 
+def near_states(placed: Placed, static: Static, mask: Mask, cutoff: float) -> Mask:
+    """(T,): the states that bring anything nearer than ``cutoff`` [m] to what stands still; ``mask`` (P, S) says which pairs are looked at.
+
+    As :func:`against`, but the first pair that is near settles a state, and one that stays near a block: how near they are is not asked.
+    """
+    settled = np.zeros(placed.count, dtype=bool)
+    other = static.bodies.pieces
+    for (lo, hi), p, s in _near(placed, static, mask, NearPairs(cutoff)):
+        while len(lo):
+            mid = (lo + hi) // 2
+            here = placed.travel[mid, p]
+            radius = np.maximum(here - placed.travel[lo, p], placed.travel[hi - 1, p] - here)
+            bound = placed.bound_to_static(mid, p, other, s)
+            keep = np.flatnonzero((bound - radius < cutoff) & ~_whole(settled, lo, hi))
+            lo, mid, hi, p, s = (values[keep] for values in (lo, mid, hi, p, s))
+            radius, bound = radius[keep], bound[keep]
+            offsets = placed.centers[mid, p] - other.centers[s]  # the centre of a piece is one of its points
+            _settle(settled, lo, mid, hi, radius, outside_box(offsets, other.frames[s], other.halves[s]) - other.radii[s], cutoff)
+            nearest = np.lexsort((bound, lo))
+            nearest = nearest[np.unique(lo[nearest], return_index=True)[1]]  # one for each block, which may settle it for all
+            open_rows = [np.zeros(0, dtype=np.intp)]
+            for rows in (nearest, np.setdiff1d(np.arange(len(lo)), nearest)):
+                rows = rows[~_whole(settled, lo[rows], hi[rows])]
+                distances = placed.to_static(mid[rows], p[rows], other, s[rows], cutoff + radius[rows], cutoff)
+                _settle(settled, lo[rows], mid[rows], hi[rows], radius[rows], distances, cutoff)
+                open_rows.append(rows[distances - radius[rows] < cutoff])
+            rows = np.concatenate(open_rows)
+            left, right = rows[mid[rows] > lo[rows]], rows[mid[rows] + 1 < hi[rows]]
+            lo, hi = np.concatenate([lo[left], mid[right] + 1]), np.concatenate([mid[left], hi[right]])
+            p, s = (values[np.concatenate([left, right])] for values in (p, s))
+    return settled
+
+
+def _settle(settled: Mask, lo: Index, mid: Index, hi: Index, radius: Array, distances: Array, cutoff: float) -> None:
+    """Mark the states of the middle that are near by ``distances`` (M,), upper bounds [m], and whole blocks that are so whatever moves within them."""
+    settled[mid[distances < cutoff]] = True
+    whole = distances + radius < cutoff
+    steps = np.bincount(lo[whole], minlength=len(settled) + 1) - np.bincount(hi[whole], minlength=len(settled) + 1)
+    settled |= np.cumsum(steps)[:-1] > 0
+
+
+def _whole(settled: Mask, lo: Index, hi: Index) -> Mask:
+    """(M,): which blocks are settled from end to end."""
+    count = np.concatenate([[0], np.cumsum(settled)])
+    return np.asarray(count[hi] - count[lo] == hi - lo)
+
+
 def among(placed: Placed, first: Index, second: Index, found: NearPairs) -> None:
     """Pairs of moving pieces."""
     if not len(first):

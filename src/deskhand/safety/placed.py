@@ -76,10 +76,10 @@ class Placed:
         """Half sizes (M, 3) of the axis-aligned boxes about pieces."""
         return np.asarray(np.abs(self.generators(t, p)).sum(axis=1) + self.pieces.radii[p][:, None])
 
-    def to_static(self, t: Index, p: Index, other: Pieces, s: Index, enough: Array) -> Array:
+    def to_static(self, t: Index, p: Index, other: Pieces, s: Index, enough: Array, close: float = -np.inf) -> Array:
         """Signed distances (M,) to pieces that stand still; see :func:`deskhand.safety.bodies.separation`."""
         generators = np.concatenate([self.generators(t, p), other.generators[s]], axis=1)
-        return separation(self.centers[t, p] - other.centers[s], generators, self.pieces.radii[p] + other.radii[s], enough)
+        return separation(self.centers[t, p] - other.centers[s], generators, self.pieces.radii[p] + other.radii[s], enough, close)
 
     def between(self, t: Index, p: Index, q: Index, enough: Array) -> Array:
         """Signed distances (M,) of moving pieces from each other."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from types import TracebackType
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -14,11 +12,10 @@ from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.self_filter import joint_map
-from deskhand.sim.off_screen import current_gl
+from deskhand.sim.drawing import Drawing, Owners, Picture
 from deskhand.sim.reality.color import ColorCamera, noisy
 from deskhand.sim.reality.depth import DepthCamera, depth_pose, surface_losses
 from deskhand.sim.reality.world import mount_error
-from deskhand.sim.room import CAMERA, OPTICAL_TO_GL
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CameraSpec
@@ -41,8 +38,6 @@ def mounted(name_or_file: str, arm: str = "") -> CameraSpec:
     return CameraSpec(mount.pose, link="" if mount.parent == "world" else mount.parent, frame_id=mount.child)
 
 
-Picture = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
-Owners = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 STEADY = 0.2  # [s] between two pictures, up to which the camera is taken to have moved evenly from one to the other
 
 
@@ -62,7 +57,7 @@ class RgbdRenderer:
         links = simulation.built.robot.links
         if self.camera.link and self.camera.link not in links:
             raise DeskhandError("config_error", f"the arm has no link {self.camera.link!r} to carry a camera; it has {', '.join(links)}.")
-        self._context: Any = None
+        self._drawing = Drawing(simulation.model, self.camera.width, self.camera.height)
         self._count = 0
         self._last: Frame | None = None
         self._reality = simulation.built.spec.reality
@@ -82,29 +77,11 @@ class RgbdRenderer:
         Raises:
             DeskhandError: ``missing_dependency`` when the machine cannot render off screen.
         """
-        model, camera = self.simulation.model, self.camera
-        self._data, self._scene, self._options = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000), mujoco.MjvOption()
-        self._camera = mujoco.MjvCamera()
-        self._camera.type, self._camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(CAMERA).id
-        self._view = mujoco.MjrRect(0, 0, camera.width, camera.height)
-        try:
-            current_gl()
-            self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        except Exception as error:  # what a missing driver raises differs from one OpenGL platform to another
-            raise DeskhandError(
-                "missing_dependency",
-                f"no off-screen rendering (MUJOCO_GL={os.environ.get('MUJOCO_GL', 'not set')}): {error}.",
-                hint="Set MUJOCO_GL=egl and install libegl1 and libgl1-mesa-dri.",
-            ) from error
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
-        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._drawing.open()
 
     def close(self) -> None:
         """Give back what the driver holds of the model."""
-        if self._context is not None:
-            current_gl()
-            self._context.free()
-        self._context = None
+        self._drawing.close()
 
     def __enter__(self) -> RgbdRenderer:
         self.open()
@@ -119,7 +96,7 @@ class RgbdRenderer:
         if fault is not None and fault.stale() and self._last is not None:
             return self._last
         stamp = self._update()
-        color = self._draw(deep=not self._depth_apart)
+        color = self._drawing.color(deep=not self._depth_apart)
         rng = np.random.default_rng((self.simulation.built.spec.seed, self._count))
         self._count += 1
         measured, exposed = self._measure(color, stamp, rng)
@@ -132,12 +109,12 @@ class RgbdRenderer:
         """Depth and colour as the sensors give them of what was just drawn."""
         focal = self.intrinsics.fx
         if self._reality is None:
-            return self.sensor.measure(self._true_depth(), focal, rng), noisy(color, rng)
+            return self.sensor.measure(self._drawing.depth(), focal, rng), noisy(color, rng)
         loss = None
         if self._depth_apart:
             geoms = self._draw_geoms(self._color_T_depth)
             loss = np.append(self._losses, np.float32(0.0))[geoms]  # -1: nothing is there
-        measured = self._depth_camera.measure(self._true_depth(), focal, rng, loss)
+        measured = self._depth_camera.measure(self._drawing.depth(), focal, rng, loss)
         return measured, self._color_camera.expose(color, rng, self._motion(measured, stamp))
 
     def _motion(self, depth: Depth, stamp: float) -> Array | None:
@@ -164,20 +141,14 @@ class RgbdRenderer:
         """world_T_camera as it is."""
         pose = self.camera.world_T_camera
         if self.camera.link:
-            body = self._data.body(self.camera.link)
+            body = self._drawing.data.body(self.camera.link)
             pose = make_transform(body.xmat.reshape(3, 3), body.xpos) @ pose
         return np.asarray(pose @ self._off)
-
-    def _place(self, pose: Array) -> None:
-        """Put the model's camera at world_T_camera ``pose``."""
-        camera = self._camera.fixedcamid
-        self._data.cam_xpos[camera], self._data.cam_xmat[camera] = pose[:3, 3], (pose[:3, :3] @ OPTICAL_TO_GL).reshape(-1)
-        self.simulation.model.cam_fovy[camera] = math.degrees(self.camera.fovy)
 
     def render_true(self) -> tuple[Image, Picture, float]:
         """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensors."""
         stamp = self._update()
-        return self._draw(), self._true_depth(), stamp
+        return self._drawing.color(), self._drawing.depth(), stamp
 
     def render_owners(self) -> Owners:
         """Which object of the world each pixel shows (H, W), as its place in ``spec.objects``, -1 for none; for benchmarks."""
@@ -193,52 +164,18 @@ class RgbdRenderer:
 
     def _update(self) -> float:
         """Take over the state of the world; returns its time [s]."""
-        if self._context is None:
+        if not self._drawing.is_open:
             raise DeskhandError("no_frame", "the camera is not open.")
-        model, data = self.simulation.model, self._data
+        model, data = self.simulation.model, self._drawing.data
         stamp = self.simulation.copy_state(data)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
-        self._place(self._real_pose())
-        mujoco.mjv_updateScene(model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+        self._drawing.place(self._real_pose(), self.camera.fovy)
+        self._drawing.look()
         return stamp
-
-    def _draw(self, deep: bool = True) -> Image:
-        """Draw the scene: colour (H, W, 3); ``deep``: the depth buffer is read, too."""
-        k = self.intrinsics
-        current_gl()
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
-        mujoco.mjr_render(self._view, self._scene, self._context)
-        color = np.empty((k.height, k.width, 3), np.uint8)
-        if deep:
-            self._buffer = np.empty((k.height, k.width), np.float32)
-        mujoco.mjr_readPixels(color, self._buffer if deep else None, self._view, self._context)
-        return np.ascontiguousarray(color[::-1])
-
-    def _true_depth(self) -> Picture:
-        """Depth (H, W) [m] of what was drawn last."""
-        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
-        model = self.simulation.model
-        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
-        return np.asarray(near * far / (near + self._buffer[::-1].astype(np.float64) * (far - near)), dtype=np.float32)
 
     def _draw_geoms(self, real_T_other: Array) -> Owners:
         """Draw the same state from ``real_T_other``, beside where the camera is: the geom that each pixel shows (H, W), -1 for none."""
-        self._place(self._real_pose() @ real_T_other)
-        mujoco.mjv_updateCamera(self.simulation.model, self._data, self._camera, self._scene)
-        flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
-        for flag in flags:
-            self._scene.flags[flag] = 1
-        try:
-            picture = self._draw()
-        finally:
-            for flag in flags:
-                self._scene.flags[flag] = 0
-        number = (
-            picture[..., 0] + (picture[..., 1].astype(np.int64) << 8) + (picture[..., 2].astype(np.int64) << 16)
-        )  # 0: nothing, else one more than its place
-        shown = np.full(self._scene.ngeom + 1, -1, np.int64)
-        for geom in self._scene.geoms[: self._scene.ngeom]:
-            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.segid >= 0:
-                shown[geom.segid + 1] = geom.objid
-        return np.asarray(shown[number])
+        self._drawing.place(self._real_pose() @ real_T_other, self.camera.fovy)
+        self._drawing.turn()
+        return self._drawing.geoms()

@@ -10,7 +10,7 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.tasks.desk_cleaning import DeskCleaning, Setting, laid_out, settings
-from deskhand.tasks.foreign_objects import cluttered_world
+from deskhand.tasks.foreign_objects import cluttered_world, heaped_world
 from deskhand.tasks.placement import footprint_of
 
 JUDGED_FROM = 1000
@@ -40,6 +40,16 @@ def _setting(arm_name: str, seed: int) -> Setting:
     goal = {item.name: container.name for item in world.objects}
     words = str(random.choice(WORDS)).format(where=container.kind)
     return Setting(WorldSpec((container, *world.objects), arm=arm_name, seed=seed), words, goal, ())
+
+
+def full_container(arm_name: str, seed: int, split: str, count: int) -> WorldSpec:
+    """``count`` of the objects heaped in a container amid the place where the arm works."""
+    arm, data = load_arm(arm_name), settings()["containers"]["tray" if seed % 2 else "bin"]
+    kind, wall, height = "tray" if seed % 2 else "bin", float(data["wall"]), float(data["size"][2])
+    heap = heaped_world(arm_name, seed, split, count, room=min(FLOOR) / 2 - 2 * wall, floor=2 * wall)
+    x, y = arm.world_T_base[:2, 3] + [sum(arm.work_radius) / 2, 0.0]
+    container = ObjectSpec(kind, kind, (*FLOOR, height), tuple(data["rgb"]), data["mass"], pose_at(float(x), float(y), height / 2), wall)
+    return WorldSpec((container, *heap.objects), arm=arm_name, seed=seed)
 
 
 def _container(arm_name: str, random: np.random.Generator) -> ObjectSpec:

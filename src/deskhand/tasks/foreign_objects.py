@@ -192,8 +192,11 @@ def cluttered_world(
     raise DeskhandError("invalid_input", f"{count} foreign objects find no room within the reach of {arm_name}.", hint="Ask for fewer.")
 
 
-def heaped_world(arm_name: str, seed: int, split: str, count: int, spread: float = 0.09) -> WorldSpec:
-    """``count`` foreign objects dropped on each other where the arm works, each within ``spread`` [m] of its middle: they touch, lean and lie on each other."""
+def heaped_world(arm_name: str, seed: int, split: str, count: int, spread: float = 0.09, room: float = np.inf, floor: float = 0.0) -> WorldSpec:
+    """``count`` foreign objects dropped on each other where the arm works, each within ``spread`` [m] of its middle: they touch, lean and lie on each other.
+
+    ``room``: none reaches farther than this from the middle [m]; ``floor``: they are dropped onto something as high [m].
+    """
     arm, random = load_arm(arm_name), np.random.default_rng([crc32(b"foreign heap"), seed])
     kinds = graspable(split, arm)
     middle = arm.world_T_base[:2, 3] + [sum(arm.work_radius) / 2, 0.0]
@@ -201,8 +204,11 @@ def heaped_world(arm_name: str, seed: int, split: str, count: int, spread: float
     items = []
     for number in range(count):
         laid = lay(kinds[int(random.integers(len(kinds)))], arm, random)
-        place, half = middle + random.uniform(-spread, spread, 2), float(np.linalg.norm((laid.high - laid.low)[:2])) / 2
-        lift = max((top + 0.003 for other, top, wide in dropped if np.linalg.norm(place - other) < half + wide), default=0.0)
+        while (half := float(np.linalg.norm((laid.high - laid.low)[:2])) / 2) > room:
+            laid = lay(kinds[int(random.integers(len(kinds)))], arm, random)
+        reach = min(spread, room - half)
+        place = middle + random.uniform(-reach, reach, 2)
+        lift = max((top + 0.003 for other, top, wide in dropped if np.linalg.norm(place - other) < half + wide), default=floor)
         item = laid.at(float(place[0]), float(place[1]), f"{laid.kind}_{number + 1}")
         pose = item.pose.copy()
         pose[2, 3] += lift

@@ -1,16 +1,19 @@
 """What two segments are one object by is fitted to looks: the fit finds what the data says, heaps are heaps, and too little data is an error."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
 
 from deskhand.bench.foreign.prepare import prepare
-from deskhand.bench.foreign.weigh import KNOTS, Options, _written, fitted, weigh
+from deskhand.bench.foreign.weigh import KNOTS, Options, fitted, pairs_seen, weigh, written
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import pair_model
 from deskhand.perception.fit.pair_evidence import NAMES
-from deskhand.sim.model_file import save_model
+from deskhand.sim.model_file import load_model, save_model
+from deskhand.tasks.desk_cleaning_foreign import full_container
 from deskhand.tasks.foreign_objects import catalogue, heaped_world, model_path
 
 KINDS = ("made_tool_3", "made_bottle_4")
@@ -31,10 +34,10 @@ def test_the_fit_finds_the_weights_that_the_pairs_were_drawn_with():
     assert np.allclose(weights, [1.5, -0.3, 4.0], rtol=0.2) and bias == pytest.approx(0.7, abs=0.15)
 
 
-def test_what_is_written_is_read_again(monkeypatch, tmp_path):
+def test_what_iswritten_is_read_again(monkeypatch, tmp_path):
     count = len(NAMES) + sum(map(len, KNOTS.values()))
     weights = np.arange(count) / 10
-    (tmp_path / "weights.yaml").write_text(_written(Options(), weights, -0.5, 7))
+    (tmp_path / "weights.yaml").write_text(written(Options(), weights, -0.5, 7))
     monkeypatch.setattr(one_object, "resource_path", lambda name: tmp_path / "weights.yaml")
     pair_model.cache_clear()
     try:
@@ -53,6 +56,24 @@ def test_a_heap_begins_with_no_object_in_another(installed):
     assert max(height for _, height in spans) > min(height for _, height in spans) + 0.02  # some lie on others
 
 
+def test_pairs_are_kept_for_their_looks_only(tmp_path):
+    kept = tmp_path / "pairs.npz"
+    none = Options(looks=0, heaps=0, trays=0, desks=0, kept=kept)
+    assert not len(pairs_seen(none, lambda name: None).same) and kept.is_file()
+    assert not len(pairs_seen(none, pytest.fail).same)
+    with pytest.raises(DeskhandError, match="other looks"):
+        pairs_seen(replace(none, looks=1), pytest.fail)
+
+
+def test_a_heap_in_a_container_begins_within_it(installed):
+    world = full_container("panda", 3, ",".join(KINDS), 4)
+    tray, *heap = world.objects
+    for item in heap:
+        model = load_model(item.mesh)
+        corners = (model.vertices @ item.pose[:3, :3].T + item.pose[:3, 3]) - tray.pose[:3, 3]
+        assert len(heap) == 4 and (np.abs(corners[:, :2]) < np.array(tray.size[:2]) / 2).all()
+
+
 def test_no_looks_give_no_weights(tmp_path):
     with pytest.raises(DeskhandError, match="not of both kinds"):
-        weigh(Options(looks=0, heaps=0, desks=0), tmp_path / "weights.yaml", lambda name: None)
+        weigh(Options(looks=0, heaps=0, trays=0, desks=0), tmp_path / "weights.yaml", lambda name: None)

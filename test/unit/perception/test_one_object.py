@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cast import Box, cast
 
+from deskhand.bench.foreign.weigh import PairWatcher
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import PairModel, expanded, pair_model
@@ -14,7 +15,7 @@ from deskhand.perception.pipeline import Perception
 
 TYPICAL = {"contact": 1.5, "bend": 0.9, "step": -0.5, "gap": 0.02, "color": 0.02, "light": 0.1, "ratio": 0.5, "extent": -1.0, "foot": 3.0, "meets": 0.1}
 TYPICAL |= {"air": 0.3, "hidden": 0.2, "slope": 0.5, "level": 0.2, "wall": 0.3, "overhang": 0.2, "error_up": 3.0, "error_down": 2.5, "error_both": 6.0}
-TYPICAL |= {"usual_up": 0.1, "usual_down": 0.1, "usual_both": 0.1, "odder": 3.0, "plainer": 2.5}
+TYPICAL |= {"usual_up": 0.1, "usual_down": 0.1, "usual_both": 0.1, "odder": 3.0, "plainer": 2.5, "inside": 0.0}
 
 
 def features(**changes):
@@ -62,3 +63,12 @@ def test_what_is_joined_depends_on_the_threshold(monkeypatch):
     monkeypatch.setattr(one_object, "pair_model", lambda: sure)
     perception = Perception(detectors=())
     assert len(perception.detect(frame).objects) == 2  # what does not touch is not asked
+
+
+def test_pairs_that_touch_are_seen_with_whose_they_are():
+    frame, labels = cast(Box((0.0, 0.0, 0.0), (0.06, 0.06, 0.04), 0.4), Box((0.004, 0.002, 0.04), (0.035, 0.035, 0.03), 0.9, (40, 90, 180)))
+    watcher = PairWatcher()
+    watcher.owners = labels.reshape(-1).astype(np.int64) - 1
+    assert not watcher.detect(frame).objects
+    ((features, same),) = watcher.pairs
+    assert features.shape == (len(NAMES),) and not same and features[NAMES.index("inside")] == 0.0

@@ -89,6 +89,29 @@ def test_looking_at_few_states_finds_what_looking_at_each_finds() -> None:
     assert touched > 100
 
 
+def test_states_near_something_are_those_that_each_state_alone_gives() -> None:
+    """Whatever the distance, people's 0.2 m or an obstacle's 0.05 m, on swings through clutter and a cloud with something in the hand."""
+    rng = np.random.default_rng(6)
+    cloud = CollisionObject("cloud", (Shape("points", (0.006,), vertices=rng.uniform((0.25, -0.3, 0.0), (0.4, -0.2, 0.12), (100, 3))),))
+    hanging = CollisionObject("bar", (Shape("cylinder", (0.01, 0.1)),), make_transform(translation=(0, 0, 0.04)))
+    keep = envelope().checker
+    near = 0
+    for index, cutoff in enumerate((0.1, 0.05, 0.05, 0.02, 0.0)):
+        positions = np.linspace(HOME, HOME + rng.normal(size=6) * (1.2, 0.5, 0.5, 0.8, 0.8, 0.8), 30)
+        by_way = [MODEL.tcp_pose(MODEL.arm_joints(positions[i]))[:3, 3] + rng.normal(size=3) * 0.05 for i in rng.integers(0, 30, 4)]
+        scene = PlanningScene({f"box_{i}": post(f"box_{i}", at, 0.06) for i, at in enumerate(by_way)} | {"cloud": cloud}, hanging if index % 2 else None)
+        poses = link_poses(MODEL, ARM.joints, positions, FINGERS)
+        names = {"box_0", "box_1", "cloud"}
+        found = keep.approaches(keep.placed(poses, scene), scene, frozenset(), names, cutoff)
+        for state in range(len(positions)):
+            one = {link: pose[state : state + 1] for link, pose in poses.items()}
+            distance = min((item.distance for item in keep.near(one, scene, cutoff=cutoff + 0.02) if {item.a, item.b} & names), default=np.inf)
+            if abs(distance - cutoff) > 2e-4 + 0.03 * cutoff:  # as far as distances are told
+                assert found[state] == (distance < cutoff), (index, state, distance)
+        near += int(found.sum())
+    assert 30 < near < 140
+
+
 def test_what_dips_in_between_two_looks_is_found() -> None:
     """A thin plate that the finger tips pass edge on: coarse states may all lie beside it."""
     left, right = HOME.copy(), HOME.copy()

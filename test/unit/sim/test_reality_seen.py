@@ -118,7 +118,7 @@ def test_depth_lies_beside_the_colour_by_the_drawn_offset(ideal: Frame, offset: 
         still = renderer.render_true()[1]
     with RgbdRenderer(simulation({"depth": {"registration": offset}}), QUIET) as renderer:
         renderer.render()
-        moved = renderer._true_depth()
+        moved = renderer._drawing.depth()
     edges = [cv2.magnitude(cv2.Sobel(depth, cv2.CV_32F, 1, 0), cv2.Sobel(depth, cv2.CV_32F, 0, 1)) for depth in (still, moved)]
     shift, _ = cv2.phaseCorrelate(*(np.minimum(edge, 0.05).astype(np.float64) for edge in edges), cv2.createHanningWindow((640, 480), cv2.CV_64F))
     assert np.hypot(*shift) == pytest.approx(offset, abs=0.25)

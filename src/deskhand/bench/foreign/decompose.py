@@ -18,6 +18,7 @@ MOST_PARTS = 16  # that are decomposed each by itself: the scraps of a scan are 
 CELL = 0.0025  # [m] between the points that fill the body
 SAMPLES = 6000  # of the surface
 LEAST = 0.003  # [m] pieces are no thinner slices than this
+FLAT = 1e-10  # [m^3] pieces with less volume are flat: nothing can touch them, and no simulator takes them
 CUTS = (0.3, 0.5, 0.7)  # shares of a side at which a cut is tried
 
 
@@ -64,7 +65,7 @@ def _decomposed(vertices: Array, faces: Faces) -> list[Array]:
             done.append(worst)
         else:
             open_ += halves
-    return [piece.corners for piece in (*done, *open_)]
+    return [piece.corners for piece in (*done, *open_) if piece.volume > FLAT]
 
 
 def _piece(surface: Array, filling: Array) -> _Piece | None:

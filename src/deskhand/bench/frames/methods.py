@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,21 +15,34 @@ from scipy.spatial import cKDTree
 from deskhand.bench.frames.lccp import Lccp
 from deskhand.bench.frames.plane import Floats, Labels, Region
 from deskhand.errors import DeskhandError
+from deskhand.perception.corrected import corrected
+from deskhand.perception.learned.config import GEOMETRY
+from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.shape import learned_parts
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.view import fill_edges, make_view
 from deskhand.types import Frame
 
 Method = Callable[[Frame, Region], Labels]
 """Numbers (H, W) of the objects of a frame, 0 for none; the frame's pose and the region are those of the table."""
-METHODS = ("deskhand", "euclidean", "lccp")
+METHODS = ("deskhand", "euclidean", "lccp", "network")
 
 
 Maker = Callable[[], Method]
 """Makes a method for one frame: what it takes to load it is not measured, and nothing is remembered from frame to frame."""
 
 
-def make_method(name: str) -> Maker:
-    """The method of a name. Raises ``invalid_input`` for others, ``missing_dependency`` for one that lacks its library."""
-    makers: dict[str, Maker] = {"deskhand": Deskhand, "euclidean": Euclidean, "lccp": Lccp}
+def make_method(name: str, segmenter: Segmenter | None = None) -> Maker:
+    """The method of a name; ``segmenter``: what ``deskhand`` hears beside shape, and what ``network`` is.
+
+    Raises:
+        DeskhandError: ``invalid_input`` for another name, ``missing_dependency`` for one that lacks its library, ``config_error`` for a wrong segmenter.
+    """
+    if segmenter is not None:
+        segmenter.check()
+    makers: dict[str, Maker] = {"deskhand": partial(Deskhand, segmenter), "euclidean": Euclidean, "lccp": Lccp, "network": partial(Network, segmenter)}
     if name not in makers:
         raise DeskhandError("invalid_input", f"there is no method {name!r}; valid: {', '.join(METHODS)}.")
     makers[name]()  # fails here rather than at every frame
@@ -38,8 +52,8 @@ def make_method(name: str) -> Maker:
 class Deskhand:
     """Our own, without detectors."""
 
-    def __init__(self) -> None:
-        self._perception = Perception(detectors=())
+    def __init__(self, segmenter: Segmenter | None) -> None:
+        self._perception = Perception(detectors=(), segmenter=segmenter or GEOMETRY)
 
     def __call__(self, frame: Frame, region: Region) -> Labels:
         """See Method."""
@@ -49,6 +63,25 @@ class Deskhand:
         for i in sorted(range(len(found)), key=lambda i: -len(found[i])):  # smaller ones over larger ones
             labels[found[i]] = i + 1
         return np.asarray(labels.reshape(frame.depth.shape))
+
+
+class Network:
+    """A learned segmenter alone: patches of surface joined by what it says of their borders, nothing of their shape."""
+
+    def __init__(self, segmenter: Segmenter | None) -> None:
+        if segmenter is None:
+            raise DeskhandError("invalid_input", "the method network needs a segmenter.", hint="Give --segmenter FILE.onnx.")
+        self._segmenter = segmenter
+
+    def __call__(self, frame: Frame, region: Region) -> Labels:
+        """See Method."""
+        settings, labels = PerceptionSettings(), np.zeros(frame.depth.shape, np.int32)
+        level, fit = corrected(frame, settings)
+        view = fill_edges(make_view(level, fit, settings), settings)
+        found = learned_parts(view, SegmentSettings(), self._segmenter.say(view))
+        top, left = view.origin
+        labels[top : top + found.shape[0], left : left + found.shape[1]] = found
+        return labels
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from deskhand.bench.frames.methods import Maker, Method, make_method
 from deskhand.bench.frames.pictures import side_by_side
 from deskhand.bench.frames.plane import Labels, PlaneSettings, Region, find_region
 from deskhand.bench.frames.stress.draw import CHANGES, stressed
+from deskhand.bench.segmenter.judged import labelled_piles
 from deskhand.errors import DeskhandError
+from deskhand.perception.learned.config import load_segmenter
 from deskhand.types import Frame
 
 TaskEnd = Callable[[str], None]
@@ -28,19 +30,31 @@ class Options:
     """What is measured.
 
     Attributes:
-        folder: of frames, see docs/perception.md.
+        folder: of frames, see docs/perception.md; None with ``piles``.
         method: of METHODS.
         pictures: where to draw what was found.
         stress: frames with each of the changes that other cameras, lights and desks make; 0 for the frames as they are.
-        seed: of those changes.
+        seed: of those changes, or of the first pile.
+        piles: so many rendered piles of random objects, in place of a folder.
+        segmenter: what the methods deskhand and network hear: ``geometry``, an ONNX file, or empty for what is configured.
+        trust, sure: of it, in place of what is configured; see Segmenter.
     """
 
-    folder: Path
+    folder: Path | None
     method: str = "deskhand"
     pictures: Path | None = None
     plane: PlaneSettings = field(default_factory=PlaneSettings)
     stress: int = 0
     seed: int = 0
+    piles: int = 0
+    segmenter: str = ""
+    trust: float | None = None
+    sure: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Of what is measured on."""
+        return "piles" if self.folder is None else self.folder.name
 
 
 def run(options: Options, told: TaskEnd) -> dict[str, Any]:
@@ -49,18 +63,25 @@ def run(options: Options, told: TaskEnd) -> dict[str, Any]:
     Raises:
         DeskhandError: ``invalid_input`` when there are no frames, ``missing_dependency`` when the method lacks its library.
     """
-    method = make_method(options.method)
-    head: dict[str, Any] = {"folder": options.folder.name, "method": options.method}
+    segmenter = load_segmenter(options.segmenter, options.trust, options.sure)
+    method = make_method(options.method, segmenter)
+    head: dict[str, Any] = {"folder": options.name, "method": options.method}
+    if segmenter is not None:
+        head |= {"segmenter": segmenter.file.name, "trust": segmenter.trust, "sure": segmenter.sure}
     if not options.stress:
-        return head | _measured(labelled_frames(options.folder), method, options, told)
-    frames = [frame for frame in labelled_frames(options.folder) if frame.labels is not None]
+        return head | _measured(_frames(options), method, options, told)
+    frames = [frame for frame in _frames(options) if frame.labels is not None]
     if not frames:
-        raise DeskhandError("invalid_input", f"there are no labelled frames in {options.folder}.", hint="Changed frames are judged by their labels.")
+        raise DeskhandError("invalid_input", f"there are no labelled frames in {options.name}.", hint="Changed frames are judged by their labels.")
     changes = {}
     for change in CHANGES:
         told(change)
         changes[change] = _measured(stressed(frames, change, options.stress, options.seed), method, options, told)
     return head | {"seed": options.seed, "changes": changes}
+
+
+def _frames(options: Options) -> Iterator[LabelledFrame]:
+    return labelled_piles(options.seed, options.piles) if options.folder is None else labelled_frames(options.folder)
 
 
 def _measured(frames: Iterable[LabelledFrame], method: Maker, options: Options, told: TaskEnd) -> dict[str, Any]:
@@ -79,7 +100,7 @@ def _measured(frames: Iterable[LabelledFrame], method: Maker, options: Options, 
         if options.pictures is not None and region is not None:
             _keep(options.pictures / f"{frame.name or len(rows)}.png", side_by_side(frame.color, found, frame.labels, region.inside))
     if not rows:
-        raise DeskhandError("invalid_input", f"there are no frames in {options.folder}.")
+        raise DeskhandError("invalid_input", f"there are no frames in {options.name}.")
     result: dict[str, Any] = {"frames": len(rows)}
     result |= total(scores) if scores else {"segments": sum(row["segments"] for row in rows)}
     result["seconds"] = {"median": round(float(np.median([row["seconds"] for row in rows])), 4), "most": max(row["seconds"] for row in rows)}

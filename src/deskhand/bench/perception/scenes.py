@@ -23,17 +23,20 @@ CLUTTER: dict[str, Callable[[str, int], WorldSpec]] = {
     "in containers": lambda arm, seed: cluttered_desk(arm, seed, COUNT, containers=2, filled=0.5),
 }
 """Ways of being cluttered; what the bars are about."""
+FULL = 14  # objects in two full containers
 EDGE = 0.034  # [m] of building blocks
 _TRIES = 50
 _LAID = 0.0018  # [m] that corners of blocks side by side may overlap at the start: they are pushed apart
 
 
 def make_scene(way: str, arm: str, seed: int) -> WorldSpec:
-    """The desk of one of :data:`CLUTTER`, or ``built``: a tower, a bridge or a pyramid of blocks."""
+    """The desk of one of :data:`CLUTTER`, ``built``: a tower, a bridge or a pyramid of blocks, or ``full``: all objects in two containers."""
     if way == "built":
         return built(arm, seed)
+    if way == "full":
+        return cluttered_desk(arm, seed, FULL, containers=2, filled=1.0)
     if way not in CLUTTER:
-        raise DeskhandError("invalid_input", f"there is no scene {way!r}; known: {', '.join([*CLUTTER, 'built'])}.")
+        raise DeskhandError("invalid_input", f"there is no scene {way!r}; known: {', '.join([*CLUTTER, 'built', 'full'])}.")
     return CLUTTER[way](arm, seed)
 
 

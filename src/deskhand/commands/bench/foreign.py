@@ -32,11 +32,14 @@ def install(
 
 def weigh(
     file: Annotated[Path, typer.Option("--out", help="YAML file of the weights.")] = Path("config/one_object.yaml"),
-    number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 150,
+    number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 161,
     heaps: Annotated[int, typer.Option(min=0, help="Of five such bodies each.")] = 60,
-    desks: Annotated[int, typer.Option(min=0, help="Cluttered, of each of three ways.")] = 12,
+    trays: Annotated[int, typer.Option(min=0, help="Full of such bodies.")] = 60,
+    desks: Annotated[int, typer.Option(min=0, help="Cluttered, of each of five ways, full containers among them.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Of the first look, heap and desk.")] = 0,
     reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+    frames: Annotated[list[Path] | None, typer.Option(help="Folder of labelled frames besides, see docs/perception.md; may be repeated.")] = None,
+    kept: Annotated[Path | None, typer.Option("--pairs", help="File (.npz) that keeps what was seen; where it is there, nothing is looked at again.")] = None,
 ) -> None:
     """Fit anew what tells that two segments are one object, and write the weights."""
     from rich.console import Console
@@ -46,7 +49,7 @@ def weigh(
 
     console = Console(highlight=False)
     with console.status("looking") as status:
-        pairs = fit(Options(number, heaps, desks, seed, reality), file, status.update)
+        pairs = fit(Options(number, heaps, trays, desks, seed, reality, tuple(frames or ()), kept), file, status.update)
     console.print(f"weights of {pairs} pairs written to {file}")
 
 

@@ -32,17 +32,28 @@ def perception(
     frames: Annotated[
         Path | None, typer.Option(help="Instead of simulated desks: folder of RGB-D frames, with labels or without; see docs/perception.md.")
     ] = None,
-    method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
+    piles: Annotated[int, typer.Option(min=0, help="Instead of --frames: so many rendered piles of random objects, from --seed on.")] = 0,
+    method: Annotated[str, typer.Option(help="With --frames or --piles: deskhand, euclidean, lccp, or network (the segmenter alone).")] = "deskhand",
+    segmenter: Annotated[
+        str,
+        typer.Option(
+            help="With --frames or --piles: what is heard beside shape: geometry, or a file of `deskhand train segmenter`; default: config/segmenter.yaml."
+        ),
+    ] = "",
+    trust: Annotated[float | None, typer.Option(min=0, max=1, help="With --segmenter: its weight against shape; default: config/segmenter.yaml.")] = None,
+    sure: Annotated[
+        float | None, typer.Option(min=0.5, max=1, help="With --segmenter: probability above which it joins what was cut; default: config/segmenter.yaml.")
+    ] = None,
     stress: Annotated[
         int, typer.Option(min=0, help="With --frames: so many frames with each change that other cameras, lights and desks make, drawn by --seed.")
     ] = 0,
-    pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="With --frames or --piles: folder for pictures of what was found, beside the labels.")] = None,
     *,
     how: CampaignOptions,
 ) -> None:
     """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time.
 
-    With --frames how well the objects of recorded frames are told apart.
+    With --frames how well the objects of recorded frames are told apart, with --piles those of rendered ones.
     """
     from rich.console import Console
 
@@ -50,14 +61,16 @@ def perception(
     from deskhand.bench.perception.run import Options, perception_campaign
 
     console = Console(highlight=False)
-    if frames is not None:
+    if frames is not None and piles:
+        raise DeskhandError("invalid_input", "give --frames or --piles, not both.")
+    if frames is not None or piles:
         if how != CampaignOptions():
             raise DeskhandError(
-                "invalid_input", "--frames are looked at one after the other: leave out --workers, --shards, --resume, --results, --ray, --track."
+                "invalid_input", "--frames and --piles are looked at one after the other: leave out --workers, --shards, --resume, --results, --ray, --track."
             )
         from deskhand.bench.frames.run import Options as FrameOptions
 
-        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed), json_file, console)
+        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed, segmenter=segmenter, trust=trust, sure=sure, piles=piles), json_file, console)
         return
     ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures, reality)), json_file)
     if ran.results:
@@ -73,6 +86,6 @@ def _frames(options: FrameOptions, json_file: Path | None, console: Console) -> 
     from deskhand.bench.frames.run import run
 
     with console.status("frames") as status:
-        result = run(options, lambda text: status.update(f"{options.folder.name}: {text}"))
+        result = run(options, lambda text: status.update(f"{options.name}: {text}"))
     show(result, console)
     write_json(json_file, result)

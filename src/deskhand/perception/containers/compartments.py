@@ -15,11 +15,12 @@ import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
-from deskhand.geometry import Array, inverse, transform_points
+from deskhand.geometry import Array
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.settings import COMPARTMENT, HOLLOW
 from deskhand.perception.footprint import Rectangle, rectangle, tight_rectangle
 from deskhand.perception.quantiles import median
+from deskhand.perception.rows import highest, lowest, rows_of
 from deskhand.perception.segment.segmentation import Segment, make_segment, part_of
 from deskhand.perception.view import Mask, View
 
@@ -34,7 +35,7 @@ class Hole:
 
 def find_compartments(view: View, segments: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
     """Compartments of what is divided, and the segments that are left; walls that two of them share belong to the first."""
-    measured = [item.points[item.measured] for item in segments]
+    measured = [rows_of(item.points, item.measured) for item in segments]
     points = np.concatenate(measured) if measured else np.zeros((0, 3))
     for height in _levels(points[:, 2]):
         holes = _holes(view, points[np.abs(points[:, 2] - height) < COMPARTMENT.band], height)
@@ -61,7 +62,7 @@ def _levels(heights: Array) -> list[float]:
 def _holes(view: View, rim: Array, height: float) -> list[Hole]:
     """Holes of what is ``height`` [m] high, whose points at that height are ``rim`` (N, 3)."""
     cell, margin = COMPARTMENT.cell, 3 * COMPARTMENT.cell
-    low, high = rim[:, :2].min(axis=0) - margin, rim[:, :2].max(axis=0) + margin
+    low, high = lowest(rim[:, :2]) - margin, highest(rim[:, :2]) + margin
     shape = np.ceil((high - low) / cell).astype(int)
     if shape.min() < 8 or shape.max() > COMPARTMENT.most_cells:
         return []
@@ -86,12 +87,13 @@ def _holes(view: View, rim: Array, height: float) -> list[Hole]:
 def _free(view: View, places: Array) -> Mask:
     """Which places (N, 3) the camera sees past, to what lies farther away."""
     depth = view.whole.depth
-    pixels = np.rint(np.nan_to_num(view.whole.project(places), nan=-1.0)).astype(int)
-    inside = (pixels >= 0).all(axis=1) & (pixels[:, 0] < depth.shape[1]) & (pixels[:, 1] < depth.shape[0])
-    expected = transform_points(inverse(view.whole.world_T_camera), places)[:, 2]
-    u, v = np.where(inside[:, None], pixels, 0).T
+    pose, k = view.whole.world_T_camera, view.whole.intrinsics
+    x, y, z = pose[:3, :3].T @ (places - pose[:3, 3]).T
+    ahead = np.maximum(z, 1e-6)
+    u, v = np.rint(k.fx * x / ahead + k.cx).astype(np.int64), np.rint(k.fy * y / ahead + k.cy).astype(np.int64)
+    inside = (z > 1e-6) & (u >= 0) & (u < depth.shape[1]) & (v >= 0) & (v < depth.shape[0])
     with np.errstate(invalid="ignore"):
-        return np.asarray(inside & (depth[v, u] - expected > COMPARTMENT.past))
+        return np.asarray(inside & (depth[np.where(inside, v, 0), np.where(inside, u, 0)] - z > COMPARTMENT.past))
 
 
 def _divided(holes: Sequence[Hole]) -> list[tuple[Hole, float]]:

@@ -14,6 +14,7 @@ from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.settings import HOLLOW, RIM
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
 from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.segment.slices import round_from
 from deskhand.perception.settings import PerceptionSettings
@@ -96,7 +97,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
 def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]] | None:
     """The hollow object that ``group`` makes together, and how much of its rim is seen, or None."""
     # Points that are only inferred from colour would push the rim outwards.
-    points = np.concatenate([item.points[item.measured] for item in group])
+    points = np.concatenate([rows_of(item.points, item.measured) for item in group])
     if len(points) < 20:
         return None
     height = quantile(points[:, 2], 0.98)
@@ -216,11 +217,11 @@ def _is_open(
         return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < HOLLOW.sorting_side else 0.12) and lid < 0.2
     # Of a narrow cup only the far inner wall is seen; of a closed can nothing is seen there below the top.
     radius, offset = rim.size[0] / 2, seen[:, :2] - rim.centre
-    near = np.linalg.norm(offset, axis=1) < radius + 0.001
+    near = lengths(offset) < radius + 0.001
     offset, z = offset[near], seen[near, 2]
     away = rim.centre - eye[:2]
     away = away / max(1e-6, float(np.linalg.norm(away)))
-    within = np.linalg.norm(offset, axis=1) < radius - max(0.004, 0.28 * radius)
+    within = lengths(offset) < radius - max(0.004, 0.28 * radius)
     low = (z < height - drop) & (within | (offset @ away > 0.15 * radius))
     level = within & (np.abs(z - height) < band)
     return int(low.sum()) >= 20 and int(level.sum()) < 0.4 * int(low.sum())
@@ -254,7 +255,7 @@ def _coverage(rim: Rectangle, is_round: bool, rim_points: Array) -> float:
     """Share of the rim's length that has points on it."""
     local = rim.local(rim_points)
     if is_round:
-        near = np.abs(np.linalg.norm(local, axis=1) - rim.size[0] / 2) < 0.008
+        near = np.abs(lengths(local) - rim.size[0] / 2) < 0.008
         angle = np.arctan2(local[near, 1], local[near, 0])
         return float(np.mean(np.histogram(angle, bins=16, range=(-np.pi, np.pi))[0] > 0))
     covered, total = 0, 0

@@ -9,6 +9,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.containers.settings import HOLLOW
 from deskhand.perception.footprint import Rectangle
+from deskhand.perception.rows import lengths
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Mask
 
@@ -45,7 +46,7 @@ class Hollow:
     def holds(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points (N, 3) are within the rim's outline, seen from above."""
         if self.round:
-            return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
+            return np.asarray(lengths(points[:, :2] - self.rim.centre) < self.rim.size[0] / 2 - margin)
         return self.rim.inside(points[:, :2], margin)
 
     def seen_within(self, points: Array, eye: Array) -> Mask:
@@ -60,6 +61,6 @@ class Hollow:
         height = np.full(len(points), self.floor)
         width = float(self.rim.size[0])
         if self.round and self.height < HOLLOW.bowl * width:
-            out = np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) / (width / 2)
+            out = lengths(points[:, :2] - self.rim.centre) / (width / 2)
             height += (self.height - self.floor) * np.minimum(out, 1.0) ** 2
         return height

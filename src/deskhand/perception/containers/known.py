@@ -11,6 +11,7 @@ import numpy as np
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.settings import KNOWN
+from deskhand.perception.rows import all_of
 from deskhand.perception.segment.segmentation import Segment, make_segment, part_of
 from deskhand.perception.view import Indices, Mask, View
 
@@ -53,7 +54,7 @@ def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
     depth = view.whole.depth
     pixels = np.round(view.whole.project(spots))
     with np.errstate(invalid="ignore"):
-        inside = (pixels >= 1).all(axis=1) & (pixels[:, 0] < depth.shape[1] - 1) & (pixels[:, 1] < depth.shape[0] - 1)
+        inside = all_of(pixels >= 1) & (pixels[:, 0] < depth.shape[1] - 1) & (pixels[:, 1] < depth.shape[0] - 1)
     u, v = pixels[inside].astype(int).T
     expected = transform_points(inverse(view.whole.world_T_camera), spots[inside])[:, 2]
     around = [(v + dv, u + du) for dv in (-1, 0, 1) for du in (-1, 0, 1)]

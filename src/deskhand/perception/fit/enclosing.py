@@ -10,6 +10,7 @@ from deskhand.perception.fit.settings import SOLIDS
 from deskhand.perception.fit.solid import Solid, standing_pose
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import all_of
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.support.support import Placed
 
@@ -33,4 +34,4 @@ def outside(solid: Solid, item: Segment) -> float:
     """Share of the measured points of a segment that are outside of a solid, and not just by noise."""
     points = item.points[item.measured]
     points = points[:: 1 + len(points) // SOLIDS.max_points] - solid.pose[:3, 3]
-    return float((np.abs(points @ solid.pose[:3, :3]) > solid.size / 2 + SOLIDS.within).any(axis=1).mean()) if len(points) else 0.0
+    return float((~all_of(np.abs(points @ solid.pose[:3, :3]) <= solid.size / 2 + SOLIDS.within)).mean()) if len(points) else 0.0

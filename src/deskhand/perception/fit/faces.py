@@ -13,6 +13,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.fit.part_settings import FACES
 from deskhand.perception.neighbours import nearest
+from deskhand.perception.rows import between, highest, lowest, rows_of
 from deskhand.perception.segment.hanging import joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import SegmentSettings
@@ -26,13 +27,16 @@ def join_faces(view: View, segments: list[Segment]) -> list[Segment]:
     if len(segments) < 2:
         return segments
     edge = voxel_edge(view, SegmentSettings())
+    reach = FACES.beside[1] * edge / 2
+    reaches = [(lowest(item.points) - reach, highest(item.points) + reach) for item in segments]
     owner = list(range(len(segments)))
     for number in range(len(segments) - 1, 0, -1):
-        item = segments[number]
-        plane = _plane(item.points[item.measured], max(FACES.flat, FACES.noise * view.noise))
+        item, low, high = segments[number], *reaches[number]
+        may = [other for other in range(number) if ((low <= reaches[other][1]) & (high >= reaches[other][0])).all()]
+        plane = _plane(rows_of(item.points, item.measured), max(FACES.flat, FACES.noise * view.noise)) if may else None
         if plane is None or abs(plane[1][2]) > np.cos(FACES.steep):
             continue
-        for other in range(number):
+        for other in may:
             if _is_face(view, item, plane, segments[other], edge):
                 owner[number] = other
                 break
@@ -59,10 +63,10 @@ def _is_face(view: View, item: Segment, plane: tuple[Array, Array], main: Segmen
     middle, normal = plane
     normal = normal * np.sign(normal @ (view.eye - middle))
     reach = FACES.beside[1] * edge
-    near = ((main.points > item.points.min(axis=0) - reach) & (main.points < item.points.max(axis=0) + reach)).all(axis=1)
+    near = between(main.points, lowest(item.points) - reach, highest(item.points) + reach)
     if near.sum() < FACES.least:
         return False
-    voxels, own = voxels_of(main.points[near], view.eye, edge), item.points[item.measured]
+    voxels, own = voxels_of(rows_of(main.points, near), view.eye, edge), rows_of(item.points, item.measured)
     far, closest = nearest(own, voxels.middle, reach)
     beside = (far > FACES.beside[0] * edge) & (far < reach)
     if beside.sum() < FACES.enough:

@@ -10,6 +10,7 @@ import numpy as np
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.fit.part_settings import OVERLAP
 from deskhand.perception.fit.solid import Solid
+from deskhand.perception.rows import all_of
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.support.support import Placed
 from deskhand.perception.view import Indices
@@ -50,4 +51,4 @@ def shared_volume(item: Solid, body: Solid) -> float:
     """Share 0..1 of the box of ``item`` that lies within that of ``body``."""
     grid: Array = np.stack(np.meshgrid(GRID, GRID, GRID, indexing="ij"), axis=-1).reshape(-1, 3) * np.asarray(item.size, dtype=float)
     local = transform_points(inverse(body.pose) @ item.pose, grid)
-    return float((np.abs(local) <= np.asarray(body.size, dtype=float) / 2).all(axis=1).mean())
+    return float(all_of(np.abs(local) <= np.asarray(body.size, dtype=float) / 2).mean())

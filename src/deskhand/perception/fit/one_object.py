@@ -6,7 +6,7 @@ weighed as a logistic model, whose weights were fitted to looks at bodies and he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -15,8 +15,9 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.fit.pair_evidence import NAMES, REACH, Piece, error_of, evidence, piece_of
+from deskhand.perception.fit.pair_evidence import NAMES, REACH, Inside, Piece, error_of, evidence, nowhere, piece_of
 from deskhand.perception.fit.solids import SolidFits
+from deskhand.perception.rows import highest, lowest
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import voxel_edge
@@ -25,6 +26,13 @@ from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 
 FILE = "config/one_object.yaml"
+Apart = Callable[[Segment, Segment], bool]
+"""Whether two segments are of two objects by what earlier looks knew."""
+
+
+def never(one: Segment, other: Segment) -> bool:
+    """Nothing is known."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -73,8 +81,11 @@ def pair_model() -> PairModel:
         raise DeskhandError("config_error", f"{FILE} is no model of pairs: {error!r}.") from error
 
 
-def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
-    """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again."""
+def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment], inside: Inside = nowhere, apart: Apart = never) -> list[Segment]:
+    """The segments, largest first, with those joined that are one object; these are whole: what cuts objects would cut them there again.
+
+    ``inside`` tells which are in a container, ``apart`` which are known to be two.
+    """
     if len(segments) < 2:
         return segments
     model, edge = pair_model(), voxel_edge(view, SegmentSettings())
@@ -91,15 +102,15 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
             return
         for number in (one, other):
             if number not in pieces:
-                pieces[number] = piece_of(view, left[number], edge)
+                pieces[number] = piece_of(view, left[number], edge, inside(left[number]))
         a, b = pieces[one], pieces[other]
         features = evidence(view, fits, a, b) if a is not None and b is not None else None
-        if features is not None:
-            sure[one, other] = model.probability(features)
+        if features is not None and (chance := model.probability(features)) > model.joined and not apart(left[one], left[other]):
+            sure[one, other] = chance
 
     for one, other in combinations(left, 2):
         weigh(one, other)
-    while sure and max(sure.values()) > model.joined:
+    while sure:
         one, other = max(sure, key=lambda pair: sure[pair])
         main, part = sorted((left.pop(one), left.pop(other)), key=len, reverse=True)
         number = max((*left, one, other)) + 1
@@ -112,4 +123,4 @@ def join_by_evidence(view: View, fits: SolidFits, segments: list[Segment]) -> li
 
 
 def _bounds(item: Segment) -> tuple[Array, Array]:
-    return item.points.min(axis=0), item.points.max(axis=0)
+    return lowest(item.points), highest(item.points)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
@@ -12,6 +13,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.rows import highest, lowest, rows_of
 from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.voxels import Voxels, unit, voxels_of
@@ -44,7 +46,15 @@ NAMES = (
     "usual_both",
     "odder",
     "plainer",
+    "inside",
 )
+Inside = Callable[[Segment], bool]
+"""Whether a segment lies in a container: where people put several objects close together."""
+
+
+def nowhere(item: Segment) -> bool:
+    """There is no container."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -58,18 +68,19 @@ class Piece:
     high: Array
     foot: float
     top: float
+    inside: bool
 
 
-def piece_of(view: View, item: Segment, edge: float) -> Piece | None:
-    """None for what is too little to tell anything."""
-    points = item.points[item.measured]
+def piece_of(view: View, item: Segment, edge: float, inside: bool = False) -> Piece | None:
+    """None for what is too little to tell anything; ``inside``: it lies in a container."""
+    points = rows_of(item.points, item.measured)
     if len(points) < 20:
         return None
     voxels = voxels_of(points, view.eye, edge)
     if len(voxels) < 5:
         return None
-    low, high = voxels.middle.min(axis=0), voxels.middle.max(axis=0)
-    return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97))
+    low, high = lowest(voxels.middle), highest(voxels.middle)
+    return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97), inside)
 
 
 def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | None:
@@ -130,6 +141,7 @@ def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | N
             *usual,
             max(errors[:2]),
             min(errors[:2]),
+            float(up.inside and down.inside),
         ]
     )
 

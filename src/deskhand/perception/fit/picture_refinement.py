@@ -182,8 +182,10 @@ def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
     """Depth (K, N) at which rays enter, and whether they do."""
     # Most of them are turned alike.
-    yaws, turned = np.unique(numbers[:, 4], return_inverse=True)
-    c, s = np.cos(yaws)[:, None], np.sin(yaws)[:, None]
+    number: dict[float, int] = {}
+    turned = np.array([number.setdefault(yaw, len(number)) for yaw in numbers[:, 4].tolist()])
+    yaws = np.array(list(number), np.float32)[:, None]
+    c, s = np.cos(yaws), np.sin(yaws)
     x, y, z = rays
     enter, leave = _between(numbers, eye, z)
     for axis, along, begin in ((0, c * x + s * y, c * eye[0] + s * eye[1]), (1, c * y - s * x, c * eye[1] - s * eye[0])):

@@ -16,6 +16,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.part_settings import RESTING
 from deskhand.perception.fit.solids import SolidFits
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import between, highest, lowest, rows_of
 from deskhand.perception.segment.hanging import is_rod, joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import SegmentSettings
@@ -34,7 +35,8 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
     owner = list(range(len(segments)))
     for number in sorted(feet, key=lambda index: -feet[index]):
         item, foot = segments[number], feet[number]
-        if foot < RESTING.above or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
+        may = {other for other, main in enumerate(segments) if feet[other] < foot and np.linalg.norm(item.chroma - main.chroma) < RESTING.alike}
+        if foot < RESTING.above or not may or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
             continue
         around = {other: voxels for other, main in enumerate(segments) if other != number and (voxels := _near_foot(view, item, main, foot, edge)) is not None}
         tilts = _tilts_below(item, foot, around)
@@ -44,7 +46,7 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
         main = segments[other]
         slopes = ((tilt > RESTING.level) & (tilt < RESTING.wall)).mean() > RESTING.slope
         odd = max(fits.of(piece).error for piece in (item, main)) > max(RESTING.odd, 2.0 * view.noise)
-        if slopes and odd and feet[other] < foot and np.linalg.norm(item.chroma - main.chroma) < RESTING.alike:
+        if slopes and odd and other in may:
             owner[number] = other
     return joined(segments, owner)
 
@@ -65,11 +67,11 @@ def _tilts_below(item: Segment, foot: float, around: Mapping[int, Voxels]) -> di
 def _near_foot(view: View, item: Segment, main: Segment, foot: float, edge: float) -> Voxels | None:
     """What of ``main`` is near the foot of a piece, with as much around it as its normals need; None where there is nothing that goes lower."""
     reach = max(RESTING.reach) + 3 * edge
-    lowest = item.points[item.points[:, 2] < foot + max(RESTING.reach)]
-    near = ((main.points > lowest.min(axis=0) - reach) & (main.points < lowest.max(axis=0) + reach)).all(axis=1)
+    foot_points = rows_of(item.points, item.points[:, 2] < foot + max(RESTING.reach))
+    near = between(main.points, lowest(foot_points) - reach, highest(foot_points) + reach)
     if near.sum() < RESTING.least or main.points[:, 2].min() > foot:
         return None
-    return voxels_of(main.points[near], view.eye, edge)
+    return voxels_of(rows_of(main.points, near), view.eye, edge)
 
 
 def _is_hidden_below(view: View, item: Segment, foot: float) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.rows import lengths
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def surface_distance(solid: Solid, points: Array) -> Array:
     local = (points - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     half = solid.size / 2
     if solid.shape == "sphere":
-        return np.asarray(np.linalg.norm(local, axis=1) - half[0])
+        return np.asarray(lengths(local) - half[0])
     if solid.shape == "cylinder":
         axis, across = (0, (1, 2)) if solid.lying else (2, (0, 1))
         gap = np.column_stack([np.hypot(local[:, across[0]], local[:, across[1]]) - half[across[0]], np.abs(local[:, axis]) - half[axis]])

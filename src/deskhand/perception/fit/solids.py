@@ -17,6 +17,7 @@ from deskhand.perception.fit.solid import Solid, surface_distance
 from deskhand.perception.fit.tilted_box_fit import tilted
 from deskhand.perception.fit.upright_fit import boxes_along_edges, from_top, top_height
 from deskhand.perception.footprint import tight_rectangle
+from deskhand.perception.rows import all_of
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import View
 from deskhand.perception.visibility import Taken, free_share, nowhere
@@ -204,7 +205,7 @@ def _doubt(view: View, solid: Solid) -> float:
 def _held(solid: Solid, item: Segment) -> float:
     """Share of the points of a segment that are within a solid, or nearly."""
     points = item.points[:: 1 + len(item) // SOLIDS.max_points] - solid.pose[:3, 3]
-    return float((np.abs(points @ solid.pose[:3, :3]) < solid.size / 2 + SOLIDS.within).all(axis=1).mean())
+    return float(all_of(np.abs(points @ solid.pose[:3, :3]) < solid.size / 2 + SOLIDS.within).mean())
 
 
 def at_height(solid: Solid, support: float, top: float) -> Solid:

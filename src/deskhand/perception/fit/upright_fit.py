@@ -12,6 +12,7 @@ from deskhand.perception.fit.settings import UPRIGHT_FIT
 from deskhand.perception.fit.solid import Solid, rms, standing_pose, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
 from deskhand.perception.quantiles import median, quantile, spread
+from deskhand.perception.rows import lengths
 
 
 def top_height(z: Array) -> float:
@@ -90,7 +91,7 @@ def _disc(points: Array, outline: Array, top: float) -> tuple[Array, float]:
     if len(side) < 40:
         return centre, radius
     # The side gives a sharp near arc; the top fixes the far end.
-    near = side[np.abs(np.linalg.norm(side - centre, axis=1) - radius) < 0.006]
+    near = side[np.abs(lengths(side - centre) - radius) < 0.006]
     if len(near) < 30:
         return centre, radius
     arc_centre, arc_radius, error = fit_circle(near)

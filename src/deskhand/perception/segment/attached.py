@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from deskhand.perception.rows import between, highest, lowest, renumbered
 from deskhand.perception.segment.settings import AttachedSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels
 
@@ -16,8 +17,10 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
     alone = np.setdiff1d(np.flatnonzero(size < settings.small * size.max()), part[np.concatenate([i, j])])
     if len(alone):  # a gap of lost pixels is between some and what they hang on
         free = np.isin(part, alone)
-        few, rest = np.flatnonzero(free), np.flatnonzero(~free)
-        distance, nearest = cKDTree(voxels.middle[rest]).query(voxels.middle[few], distance_upper_bound=settings.gap * voxels.edge)
+        few, reach = np.flatnonzero(free), settings.gap * voxels.edge
+        own = voxels.middle[few]
+        rest = np.flatnonzero(~free & between(voxels.middle, lowest(own) - reach, highest(own) + reach))
+        distance, nearest = cKDTree(voxels.middle[rest], compact_nodes=False, balanced_tree=False).query(own, distance_upper_bound=reach)
         near = np.isfinite(distance)
         i, j = np.concatenate([i, few[near]]), np.concatenate([j, rest[np.asarray(nearest)[near]]])
     own, other, place = np.concatenate([part[i], part[j]]), np.concatenate([part[j], part[i]]), np.concatenate([height[i], height[j]])
@@ -35,4 +38,4 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
         middle = float(np.median(place[meets & (other == to)]))
         if settings.side * low + (1 - settings.side) * high >= middle >= (1 - settings.side) * low + settings.side * high:
             owner[owner == number] = owner[to]
-    return np.unique(owner[part], return_inverse=True)[1].reshape(-1)
+    return renumbered(owner[part])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.rows import renumbered
 from deskhand.perception.segment.settings import BehindSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, unit
 from deskhand.perception.view import View
@@ -29,14 +31,14 @@ def join_behind(view: View, voxels: Voxels, part: Numbers, printed: npt.NDArray[
     """The part (M,) of each voxel, with those joined that go on behind something. Of plain parts, by ``printed`` (P,), colours tell more."""
     size = np.bincount(part)
     large = [int(number) for number in np.flatnonzero(size >= settings.least)] if printed.any() else []
-    faces = {number: _faces(voxels, part == number, settings) for number in large}
+    faces = cache(lambda number: _faces(voxels, part == number, settings))
     owner = np.arange(len(size))
     for one, other in combinations(large, 2):
-        if owner[one] == owner[other] or not (printed[one] or printed[other]) or not _in_plane(faces[one], faces[other], voxels.edge, settings):
+        if owner[one] == owner[other] or not (printed[one] or printed[other]) or not _in_plane(faces(one), faces(other), voxels.edge, settings):
             continue
         if _hidden_between(view, voxels.middle[part == one], voxels.middle[part == other], settings):
             owner[owner == owner[other]] = owner[one]
-    return np.unique(owner[part], return_inverse=True)[1].reshape(-1)
+    return renumbered(owner[part])
 
 
 def _faces(voxels: Voxels, own: npt.NDArray[np.bool_], settings: BehindSettings) -> list[_Face]:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.rows import between, highest, lengths, lowest, rows_of
 from deskhand.perception.segment.hanging import joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import CoaxialSettings, SegmentSettings
@@ -48,7 +49,7 @@ class Axis:
         """Of points (N, 3) the place along the axis and the distance from it (N,) [m]."""
         away = points - self.middle
         at = away @ self.along
-        return at, np.linalg.norm(away - at[:, None] * self.along, axis=1)
+        return at, lengths(away - at[:, None] * self.along)
 
 
 def join_coaxial(view: View, segments: list[Segment], settings: SegmentSettings) -> list[Segment]:
@@ -166,7 +167,7 @@ def _narrows_to(at: Array, far: Array, main: Surface, axis: Axis, edge: float, s
 
 
 def _surface(view: View, item: Segment, edge: float) -> Surface:
-    points = item.points[item.measured]
+    points = rows_of(item.points, item.measured)
     if len(points) < 3:
         return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
     voxels = voxels_of(points, view.eye, edge)
@@ -174,6 +175,6 @@ def _surface(view: View, item: Segment, edge: float) -> Surface:
 
 
 def _touch(item: Segment, other: Segment, touch: float) -> bool:
-    low, high = item.points.min(axis=0) - touch, item.points.max(axis=0) + touch
-    near = other.points[((other.points > low) & (other.points < high)).all(axis=1)]
+    low, high = lowest(item.points) - touch, highest(item.points) + touch
+    near = rows_of(other.points, between(other.points, low, high))
     return bool(len(near) and np.isfinite(cKDTree(near).query(item.points[:: 1 + len(item) // 300], distance_upper_bound=touch)[0]).sum() >= 3)

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.rows import rows_of, squares
 from deskhand.perception.segment.settings import ColorSettings
 from deskhand.perception.view import Mask, View
 
@@ -17,13 +18,15 @@ def printed_parts(view: View, parts: Labels, settings: ColorSettings) -> Mask:
     count = int(parts.max()) + 1
     inner = _without_outline(parts, settings.outline)
     every, unlike = np.bincount(inner.reshape(-1), minlength=count), np.zeros(count)
-    light = np.log(view.light + 12.0)
+    chroma, light = view.chroma.reshape(-1, 3), np.log(view.light + 12.0).reshape(-1)
+    flat = np.arange(light.size).reshape(inner.shape)
     for first, second in (((slice(None), slice(0, -1)), (slice(None), slice(1, None))), ((slice(0, -1), slice(None)), (slice(1, None), slice(None)))):
+        here, beyond = flat[first], flat[second]
         same = (inner[first] == inner[second]) & (inner[first] > 0)
-        number = inner[first][same]
-        apart = view.chroma[first][same] - view.chroma[second][same]
-        differs = np.einsum("ij,ij->i", apart, apart) > settings.unlike**2
-        differs |= np.abs(light[first][same] - light[second][same]) > settings.light
+        here, beyond = here[same], beyond[same]
+        number = inner.reshape(-1)[here]
+        differs = squares(rows_of(chroma, here) - rows_of(chroma, beyond)) > settings.unlike**2
+        differs |= np.abs(light[here] - light[beyond]) > settings.light
         unlike += np.bincount(number, differs, count)
     return np.asarray((every >= settings.enough) & (unlike > settings.printed * np.sqrt(every)))
 

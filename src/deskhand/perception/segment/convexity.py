@@ -15,11 +15,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.learned.affinities import Evidence
+from deskhand.perception.rows import lengths, renumbered, rows_of
 from deskhand.perception.segment.settings import ShapeSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
 
 GapShare = Callable[[Array, Array], Array]
 """Share (N,) of the ways between places (N, 3) that lead through a gap; see gaps.py."""
+Told = Callable[[Numbers, Numbers], Evidence]
+"""What a learned segmenter says of the borders (B, 2) of patches; first the patch (M,) of each voxel."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,15 @@ class Patches:
     gap: Array
 
 
-def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> Numbers:
-    """Number (M,) from 0 of the part that each voxel belongs to."""
+def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare, told: Told | None = None, trust: float = 0.0) -> Numbers:
+    """Number (M,) from 0 of the part that each voxel belongs to; ``told`` counts as ``trust``, shape as 1 - ``trust``."""
     patches = patches_of(voxels, settings, gap_share)
-    part = contracted(patches.size, patches.borders, weights(patches, voxels.edge, settings), settings.neck, 2 * settings.scrap * settings.patch**2)
+    weight = weights(patches, voxels.edge, settings)
+    if told is not None:
+        said = told(patches.of, patches.borders)
+        share = np.where(said.count > 0, trust, 0.0)
+        weight = (1 - share) * weight + share * (2 * said.one - 1) * patches.length
+    part = contracted(patches.size, patches.borders, weight, settings.neck, 2 * settings.scrap * settings.patch**2)
     return np.asarray(_without_scraps(part, patches, settings)[patches.of])
 
 
@@ -61,7 +70,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = np.unique(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1], return_inverse=True)[1].reshape(-1)
+        patch = renumbered(np.asarray(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1], np.int64))
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
@@ -69,8 +78,8 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     i, j = voxels.pairs[patch[i] != patch[j]].T
     key, which, length = np.unique(np.minimum(patch[i], patch[j]) * count + np.maximum(patch[i], patch[j]), return_inverse=True, return_counts=True)
     borders = np.stack(np.divmod(key, count), axis=1)
-    seam = means((voxels.middle[i] + voxels.middle[j]) / 2, which.reshape(-1), len(key))
-    gap = means(gap_share(voxels.middle[i], voxels.middle[j])[:, None], which.reshape(-1), len(key))[:, 0]
+    seam = means((rows_of(voxels.middle, i) + rows_of(voxels.middle, j)) / 2, which.reshape(-1), len(key))
+    gap = means(gap_share(rows_of(voxels.middle, i), rows_of(voxels.middle, j))[:, None], which.reshape(-1), len(key))[:, 0]
     middle, normal = means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count))
     return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam, gap)
 
@@ -87,11 +96,11 @@ def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
     # Two surfaces one behind the other: each is off the plane of the other by more than their bend explains.
     gap = patches.middle[a] - patches.middle[b]
     off = np.minimum(np.abs(np.einsum("ij,ij->i", gap, one)), np.abs(np.einsum("ij,ij->i", gap, other)))
-    explained = np.linalg.norm(gap, axis=1) * np.sin(bend / 2)
+    explained = lengths(gap) * np.sin(bend / 2)
     kind = np.where(off > explained + settings.step * edge, -1.0, kind)
     # Patches beside each other along the line of the bend say nothing of it.
     line = np.cross(one, other)
-    sine = np.linalg.norm(line, axis=1)
+    sine = lengths(line)
     aside = np.abs(np.einsum("ij,ij->i", line, way)) > np.cos(settings.along) * sine
     kind = np.where(aside & (bend > settings.smooth), 0.0, kind)
     # What the camera looks through between does not hang together there.
@@ -102,7 +111,7 @@ def _sag(patches: Patches) -> Array:
     """Angle (B,) [rad] by which the way from patch to patch bends when it goes by their border: 0 where the border is not below the straight way."""
     a, b = patches.borders.T
     begin, way = patches.middle[a], patches.middle[b] - patches.middle[a]
-    length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
+    length = np.maximum(lengths(way), 1e-9)
     share = np.clip(np.einsum("ij,ij->i", patches.seam - begin, way) / length**2, 0.2, 0.8)
     below = np.einsum("ij,ij->i", begin + share[:, None] * way - patches.seam, unit(patches.normal[a] + patches.normal[b]))
     below = np.maximum(below, 0.0)
@@ -144,7 +153,7 @@ def contracted(size: Array, borders: Numbers, weight: Array, neck: float, large:
     for node in range(count):
         while owner[node] != owner[owner[node]]:
             owner[node] = owner[owner[node]]
-    return np.unique(np.array(owner, np.int64), return_inverse=True)[1].reshape(-1)
+    return renumbered(np.array(owner, np.int64))
 
 
 def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) -> Numbers:
@@ -168,5 +177,5 @@ def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) ->
                 goes[k] = to
         if (goes == np.arange(count)).all():
             break
-        part = np.unique(goes[part], return_inverse=True)[1].reshape(-1)
+        part = renumbered(goes[part])
     return part

@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import between, highest, lowest, rows_of
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.view import View
@@ -72,10 +73,10 @@ def _over(item: Segment, other: Segment) -> bool:
 
 def _meets(item: Segment, other: Segment, touch: float) -> Array:
     """Heights [m] of the points of ``item`` that another segment touches."""
-    near = ((other.points > item.points.min(axis=0) - touch) & (other.points < item.points.max(axis=0) + touch)).all(axis=1)
+    near = between(other.points, lowest(item.points) - touch, highest(item.points) + touch)
     if not near.any():
         return np.zeros(0)
-    distance, _ = cKDTree(other.points[near]).query(item.points, distance_upper_bound=touch)
+    distance, _ = cKDTree(rows_of(other.points, near)).query(item.points, distance_upper_bound=touch)
     return np.asarray(item.points[np.isfinite(distance), 2])
 
 

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.rows import all_of, highest, lengths, lowest
 from deskhand.perception.segment.pixel_settings import OPENING
 from deskhand.perception.segment.settings import HollowSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels
@@ -60,8 +61,8 @@ def _candidates(voxels: Voxels, part: Numbers, tops: dict[int, float], settings:
     size = np.bincount(part)
     large = [number for number in tops if size[number] >= settings.least]
     points = {number: voxels.middle[part == number] for number in large}
-    low = {number: own.min(axis=0) for number, own in points.items()}
-    high = {number: own.max(axis=0) for number, own in points.items()}
+    low = {number: lowest(own) for number, own in points.items()}
+    high = {number: highest(own) for number, own in points.items()}
 
     def near(one: int, other: int) -> bool:
         gap = max(2 * voxels.edge, settings.gap * float((high[one] - low[one]).max()))
@@ -101,7 +102,7 @@ def _is_open(voxels: Voxels, own: Mask, members: list[int], part: Numbers, setti
     # Of the inside some is seen, which faces the middle; each part has its share in the rim.
     way = middle - below[:, :2]
     toward = np.einsum("ij,ij->i", way, voxels.normal[own][points[:, 2] < top - band, :2])
-    if (toward > settings.facing * np.linalg.norm(way, axis=1)).mean() < settings.inside:
+    if (toward > settings.facing * lengths(way)).mean() < settings.inside:
         return False
     return all((voxels.middle[part == number, 2] > top - band).sum() >= settings.least / 4 for number in members)
 
@@ -114,7 +115,7 @@ def _inside(outline: Array, places: Array) -> Mask:
     edge = np.roll(corners, -1, axis=0) - corners
     away = places[:, None] - corners[None]
     side = edge[None, :, 0] * away[..., 1] - edge[None, :, 1] * away[..., 0]
-    return np.asarray((side >= 0).all(axis=1) | (side <= 0).all(axis=1))
+    return all_of(side >= 0) | all_of(side <= 0)
 
 
 def _stretches(voxels: Voxels, own: Mask, group: Mask, settings: HollowSettings) -> bool:
@@ -137,7 +138,7 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
     middle = outline[:, 0].mean(axis=0)
     inwards = np.einsum("ij,ij->i", middle - voxels.middle[:, :2], voxels.normal[:, :2])
-    inner = points[inwards[part == shell] > settings.facing * np.linalg.norm(middle - points[:, :2], axis=1), 2]
+    inner = points[inwards[part == shell] > settings.facing * lengths(middle - points[:, :2]), 2]
     lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
     result = part
     share = np.bincount(part, _inside(outline, voxels.middle[:, :2])) / np.maximum(np.bincount(part), 1)

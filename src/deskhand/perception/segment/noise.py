@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deskhand.perception.rows import squares
 from deskhand.perception.segment.settings import NoiseSettings
 from deskhand.types import Frame
 
@@ -20,5 +21,5 @@ def bend_of(frame: Frame, settings: NoiseSettings) -> float:
         below = np.isfinite(depth) & (height < 0) & (height > -settings.deepest)
     if below.sum() < settings.least:
         return 0.0
-    squared = (rays[below] ** 2).sum(axis=1) * depth[below] ** 2
+    squared = squares(rays[below]) * depth[below] ** 2
     return settings.margin * float(np.quantile(-height[below] / squared, settings.share))

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.rows import highest, lengths, lowest, spans
 from deskhand.perception.segment.settings import RevolvedSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, unit
 from deskhand.perception.view import Mask
@@ -67,13 +68,13 @@ def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSet
     if axis is None:
         return part
     outward = _radial(wall, axis.middle) > 0
-    far = np.linalg.norm(wall.points[:, :2] - axis.middle, axis=1)
+    far = lengths(wall.points[:, :2] - axis.middle)
     low, high = wall.points[:, 2].min(), wall.points[:, 2].max()
     profiles = [np.polynomial.Polynomial.fit(wall.points[side, 2], far[side], settings.profile) for side in (outward, ~outward)]
     slack = settings.band * voxels.edge
     for number in np.setdiff1d(np.unique(part), shell).tolist():
         points = voxels.middle[part == number]
-        radius, height = np.linalg.norm(points[:, :2] - axis.middle, axis=1), np.clip(points[:, 2], low, high)
+        radius, height = lengths(points[:, :2] - axis.middle), np.clip(points[:, 2], low, high)
         off = np.minimum.reduce([np.abs(radius - profile(height)) for profile in profiles])
         if np.mean((off < slack) & (np.abs(height - points[:, 2]) < slack)) > settings.lies:
             part = np.where(part == number, shell, part)
@@ -83,7 +84,7 @@ def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSet
 def _wall(voxels: Voxels, own: Mask, settings: RevolvedSettings) -> _Wall:
     steep = own & (np.abs(voxels.normal[:, 2]) < np.cos(settings.steep))
     points = voxels.middle[steep]
-    return _Wall(points, voxels.normal[steep], points.min(axis=0), points.max(axis=0))
+    return _Wall(points, voxels.normal[steep], lowest(points), highest(points))
 
 
 def _near(one: _Wall, other: _Wall, settings: RevolvedSettings) -> bool:
@@ -114,7 +115,7 @@ def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | 
     """The upright line that the normals of most points meet, by least squares with the worst left out."""
     across = unit(normals[:, :2])[:, ::-1] * [1.0, -1.0]
     places = points[:, :2]
-    size = float(np.ptp(places, axis=0).max())
+    size = float(spans(places).max())
     weight = np.ones(len(points))
     middle = places.mean(axis=0)
     along = np.einsum("ij,ij->i", across, places)
@@ -133,8 +134,8 @@ def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | 
 
 def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings: RevolvedSettings, level: bool) -> bool:
     """Whether the radii follow the height, and those of the inside are at most a wall smaller than those of the outside."""
-    far = np.linalg.norm(outer.points[:, :2] - middle, axis=1)
-    near = np.linalg.norm(inner.points[:, :2] - middle, axis=1)
+    far = lengths(outer.points[:, :2] - middle)
+    near = lengths(inner.points[:, :2] - middle)
     slack = settings.voxels * edge
     degree = settings.profile
     profile = np.polynomial.Polynomial.fit(outer.points[:, 2], far, degree)

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
+from deskhand.perception.learned.segmenter import Said
 from deskhand.perception.quantiles import median
+from deskhand.perception.rows import renumbered, rows_of, squares
 from deskhand.perception.segment.pixel_settings import COLOR_CUT
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import Parts, shape_parts
@@ -43,29 +45,33 @@ class Segment:
 def make_segment(view: View, pixels: Indices) -> Segment:
     """The segment of these flat pixel indices."""
     some = pixels[:: 1 + len(pixels) // 300]
-    chroma = np.array([median(column) for column in view.chroma.reshape(-1, 3)[some].T], dtype=float)
+    chroma = np.array([median(column) for column in rows_of(view.chroma.reshape(-1, 3), some).T], dtype=float)
     light = median(view.light.reshape(-1)[some])
-    points = view.points.reshape(-1, 3)[pixels].astype(float)
+    points = rows_of(view.points.reshape(-1, 3), pixels).astype(float)
     measured = ~view.filled.reshape(-1)[pixels]
     return Segment(pixels, points, measured, chroma, light, pixels)
 
 
 def part_of(item: Segment, chosen: Mask) -> Segment:
     """The pixels of a segment where ``chosen`` (N,) is True."""
-    return replace(item, pixels=item.pixels[chosen], points=item.points[chosen], measured=item.measured[chosen], paint=item.pixels[chosen])
+    kept = np.flatnonzero(chosen)
+    pixels = item.pixels[kept]
+    return replace(item, pixels=pixels, points=rows_of(item.points, kept), measured=item.measured[kept], paint=pixels)
 
 
-def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
-    """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
-    parts = shape_parts(view, SegmentSettings())
+def segment(view: View, settings: PerceptionSettings, said: Said | None = None) -> list[Segment]:
+    """Segments, largest first: cut where shape tells, and where colours do in what is not printed. ``said``: by a learned segmenter."""
+    parts = shape_parts(view, SegmentSettings(), said)
     printed = parts.printed[parts.labels]
     whole = printed | parts.hollow[parts.labels]
     colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
     labels = np.zeros(whole.shape, np.int32)
-    objects = parts.labels > 0
-    both = colored[objects].astype(np.int64) * len(parts.printed) + parts.labels[objects]
-    labels[objects] = _without_slivers(both, colored[objects], view.points[objects], parts.sliver) + 1
-    labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
+    objects = np.flatnonzero(parts.labels)
+    color, part = colored.reshape(-1)[objects], parts.labels.reshape(-1)[objects]
+    both = color.astype(np.int64) * len(parts.printed) + part
+    labels.reshape(-1)[objects] = _without_slivers(both, color, rows_of(view.points.reshape(-1, 3), objects), parts.sliver) + 1
+    if parts.hollow.any():
+        labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
     sizes = np.bincount(parts.labels.reshape(-1))
@@ -104,19 +110,18 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
     """
     if not len(pieces):
         return pieces
-    numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
-    piece = piece.reshape(-1)
-    color = np.zeros(len(numbers), np.int64)
+    piece = renumbered(pieces)
+    count = np.bincount(piece)
+    color = np.zeros(len(count), np.int64)
     color[piece] = colored
     order = np.argsort(count, kind="stable")
     largest = np.zeros(int(color.max()) + 1, np.int64)
     largest[color[order]] = order
-    low, high = np.full((len(numbers), 3), np.inf, np.float32), np.full((len(numbers), 3), -np.inf, np.float32)
-    np.minimum.at(low, piece, points)
-    np.maximum.at(high, piece, points)
-    near = ((low > low[largest[color]] - COLOR_CUT.near) & (high < high[largest[color]] + COLOR_CUT.near)).all(axis=1)
+    together, begins = np.ascontiguousarray(points[_sorted(piece)].T), np.concatenate([[0], np.cumsum(count)[:-1]])
+    low, high = np.minimum.reduceat(together, begins, axis=1), np.maximum.reduceat(together, begins, axis=1)
+    near = ((low > low[:, largest[color]] - COLOR_CUT.near) & (high < high[:, largest[color]] + COLOR_CUT.near)).all(axis=0)
     small = near & (color > 0) & (count < sliver) & (count < COLOR_CUT.sliver * count[largest[color]])
-    return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
+    return np.asarray(np.where(small, largest[color], np.arange(len(count)))[piece])
 
 
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
@@ -178,7 +183,7 @@ def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32
     return labels
 
 
-def _sorted(labels: npt.NDArray[np.int32]) -> Indices:
+def _sorted(labels: npt.NDArray[np.int32] | Indices) -> Indices:
     """Order (N,) of labels; numpy sorts small numbers several times as fast."""
     return np.asarray(np.argsort(labels.astype(np.uint16) if len(labels) and labels.max() < 2**16 else labels, kind="stable"))
 
@@ -239,11 +244,11 @@ def _joins(view: View, mask: Mask, flat: Indices, step: int, settings: Perceptio
     """Which of the pixels ``flat`` (N,) belong to the same object as the one ``step`` further on."""
     other = np.minimum(flat + step, mask.size - 1)
     points, chroma, light = view.points.reshape(-1, 3), view.chroma.reshape(-1, 3), view.light.reshape(-1)
-    apart = points[flat] - points[other]
-    unlike = chroma[flat] - chroma[other]
+    apart = rows_of(points, flat) - rows_of(points, other)
+    unlike = rows_of(chroma, flat) - rows_of(chroma, other)
     ratio = (light[flat] + 12.0) / (light[other] + 12.0)
-    near = np.einsum("ij,ij->i", apart, apart) < settings.join_distance**2
-    same = np.einsum("ij,ij->i", unlike, unlike) < settings.chroma_step**2
+    near = squares(apart) < settings.join_distance**2
+    same = squares(unlike) < settings.chroma_step**2
     return np.asarray(mask.reshape(-1)[other] & near & same & (ratio < COLOR_CUT.light_ratio) & (ratio > 1 / COLOR_CUT.light_ratio))
 
 
@@ -257,17 +262,17 @@ def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.
     small = objects[~large[flat[objects]]]
     for _ in range(3):
         best = np.full(len(small), 0.012**2, np.float32)
-        taken = np.zeros(len(small), np.int32)
+        given = np.zeros(len(small), np.int32)
         for step in (1, -1, width, -width):
             beside = np.clip(small + step, 0, flat.size - 1)
             other = flat[beside]
-            distance = ((points[small] - points[beside]) ** 2).sum(axis=1)
+            distance = squares(rows_of(points, small) - rows_of(points, beside))
             better = large[other] & (distance < best)
-            best[better], taken[better] = distance[better], other[better]
-        changed = taken > 0
+            best[better], given[better] = distance[better], other[better]
+        changed = given > 0
         if not changed.any():
             break
-        flat[small[changed]] = taken[changed]
+        flat[small[changed]] = given[changed]
         small = small[~changed]
     return labels
 

@@ -8,6 +8,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.learned.affinities import Evidence
+from deskhand.perception.learned.segmenter import Said
+from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
@@ -17,7 +20,7 @@ from deskhand.perception.segment.hollows import join_hollows
 from deskhand.perception.segment.noise import bend_of
 from deskhand.perception.segment.revolved import join_revolved
 from deskhand.perception.segment.settings import SegmentSettings
-from deskhand.perception.segment.voxels import Numbers, voxels_of
+from deskhand.perception.segment.voxels import Numbers, Voxels, voxels_of
 from deskhand.perception.view import Mask, View
 
 Labels = npt.NDArray[np.int32]
@@ -35,14 +38,16 @@ class Parts:
     sliver: int
 
 
-def shape_parts(view: View, settings: SegmentSettings) -> Parts:
-    """Parts of what is above the table, without what is only its noise."""
+def shape_parts(view: View, settings: SegmentSettings, said: Said | None = None) -> Parts:
+    """Parts of what is above the table, without what is only its noise; ``said``: by a learned segmenter."""
     labels = np.zeros(view.objects.shape, np.int32)
     flat = np.flatnonzero(view.objects)
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
-    voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
-    part = convex_parts(voxels, settings.shape, partial(gap_share, view, margin=settings.shape.through * voxels.edge))
+    voxels = voxels_of(rows_of(view.points.reshape(-1, 3), flat).astype(float), view.eye, voxel_edge(view, settings))
+    gaps = partial(gap_share, view, margin=settings.shape.through * voxels.edge)
+    told, trust = (None, 0.0) if said is None else (partial(_told, said, flat, voxels, view.valid.shape), said.trust)
+    part = convex_parts(voxels, settings.shape, gaps, told, trust)
     part, shells = join_revolved(voxels, join_attached(voxels, part, settings.attached), settings.revolved)
     revolved = np.isin(part, list(shells))
     part, hollow = join_hollows(voxels, part, shells, settings.hollow)
@@ -54,6 +59,28 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.objects]))) ** 2)
     labels = _above_noise(view, labels, settings)
     return Parts(labels, _of_parts(printed[part] | revolved, joined), _of_parts(is_hollow, joined), sliver)
+
+
+def learned_parts(view: View, settings: SegmentSettings, said: Said) -> Labels:
+    """Parts (H, W) from 1 that a learned segmenter alone tells apart, 0 for none: patches of surface joined by what it says of their borders."""
+    labels = np.zeros(view.objects.shape, np.int32)
+    flat = np.flatnonzero(view.objects)
+    if len(flat) < 3:
+        return labels
+    voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
+    gaps = partial(gap_share, view, margin=settings.shape.through * voxels.edge)
+    number = convex_parts(voxels, settings.shape, gaps, partial(_told, said, flat, voxels, view.valid.shape), 1.0)[voxels.of]
+    objects = said.objects_at(*np.divmod(flat, view.objects.shape[1]))
+    share = np.bincount(number, objects) / np.bincount(number)
+    labels.reshape(-1)[flat] = np.where(share[number] > 0.5, number + 1, 0)
+    return labels
+
+
+def _told(said: Said, flat: Numbers, voxels: Voxels, shape: tuple[int, ...], patch: Numbers, borders: Numbers) -> Evidence:
+    """What is said of the borders of patches; ``patch`` (M,) of each voxel, ``flat`` (N,) the pixel of each point of the voxels."""
+    patches = np.full(shape, -1, np.int64)
+    patches.reshape(-1)[flat] = patch[voxels.of]
+    return said.evidence(patches, borders)
 
 
 def _of_parts(voxels: Mask, part: Numbers) -> Mask:
@@ -74,9 +101,11 @@ def voxel_edge(view: View, settings: SegmentSettings) -> float:
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    objects = labels > 0
-    number = labels[objects]
-    far = np.linalg.norm(view.points[objects] - view.eye.astype(np.float32), axis=1)
-    low = view.points[objects][:, 2] < bend * far**2
+    objects = np.flatnonzero(labels)
+    number, points = labels.reshape(-1)[objects], rows_of(view.points.reshape(-1, 3), objects)
+    far = lengths(points - view.eye.astype(np.float32))
+    low = points[:, 2] < bend * far**2
     share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
-    return np.where(share[labels] > settings.noise.height, 0, labels).astype(np.int32)
+    result: Labels = labels.copy()
+    result.reshape(-1)[objects[share[number] > settings.noise.height]] = 0
+    return result

@@ -7,6 +7,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import lengths
 from deskhand.perception.segment.pixel_settings import SLICES
 
 
@@ -30,5 +31,5 @@ def round_from(points: Array, top: float) -> float | None:
     if float((below > SLICES.not_round).mean()) < SLICES.bad or len(above) < 3 or above[:3].max() > SLICES.round:
         return None
     centre, radius, _ = fit_circle(points[(number >= first) & (number < first + 3), :2])
-    off = (np.abs(np.linalg.norm(points[:, :2] - centre, axis=1) - radius) > SLICES.off) & (number < first)
+    off = (np.abs(lengths(points[:, :2] - centre) - radius) > SLICES.off) & (number < first)
     return quantile(points[off, 2], SLICES.upper) if off.sum() >= SLICES.seen else None

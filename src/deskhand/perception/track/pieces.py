@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from deskhand.geometry import Array
 from deskhand.perception.track.settings import TrackSettings
@@ -34,6 +35,24 @@ def pieces_of(
                 found[number] = other
                 break
     return found
+
+
+def are_apart(pieces: Sequence[tuple[Array, Array]], known: Iterable[tuple[Array, Array]], tracking: TrackSettings) -> bool:
+    """Whether two pieces in a container are of two objects, by what was seen whole before: objects of both colours are known, and together the pieces are
+    larger than any of those.
+
+    Args:
+        pieces: points (N, 3) [m] and chromaticity (3,) of each of the two.
+        known: chromaticity (3,) and sizes (3,) [m] of what was seen whole.
+        tracking: how much larger they may be.
+    """
+    objects = list(known)
+    alike = [[size for other, size in objects if np.linalg.norm(other - chroma) < tracking.piece_color] for _, chroma in pieces]
+    if not all(alike):
+        return False
+    points = np.concatenate([own[:: 1 + len(own) // tracking.piece_points] for own, _ in pieces])
+    longest = max(float(np.linalg.norm(size)) for sizes in alike for size in sizes)
+    return float(pdist(points).max()) > longest * tracking.piece_larger + tracking.piece_spare
 
 
 def _within(points: Array, size: Array, tracking: TrackSettings) -> bool:

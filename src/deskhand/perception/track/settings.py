@@ -21,6 +21,7 @@ class TrackSettings:
         piece_larger, piece_spare: what lies in a container is a piece of an object seen whole before if both together are no larger than that was: this ratio,
             and so much more [m]: about twice the noise of the depth at either end. Chosen, not measured.
         piece_color: .. and its chromaticity is no farther away.
+        piece_points: as many points of a piece tell how large it is.
     """
 
     stayed: float = 0.03
@@ -35,6 +36,7 @@ class TrackSettings:
     piece_larger: float = 1.05
     piece_spare: float = 0.005
     piece_color: float = 0.06
+    piece_points: int = 200
 
 
 @dataclass(frozen=True)

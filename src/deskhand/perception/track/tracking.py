@@ -102,6 +102,11 @@ class Tracker:
         """Who gave this label last; empty when nobody of this run did."""
         return next(track for track in self.tracks if track.item.id == object_id).sources.get(label, "")
 
+    def seen_whole(self) -> list[tuple[Array, Array]]:
+        """Chromaticity (3,) and sizes (3,) [m] of what was seen whole, and lay in no container then; containers are left out."""
+        known = [track for track in self.tracks if track.free and not track.item.is_container]
+        return [(_chroma(track.rgb), track.item.size) for track in known if track.rgb is not None]
+
     def _assign(self, detections: list[Detection], matched: dict[int, int], cost: object) -> None:
         rows = [i for i in range(len(detections)) if i not in matched]
         columns = [j for j in range(len(self.tracks)) if j not in matched.values()]
