@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -25,6 +26,7 @@ for _name in COMMANDS:
 
 def main() -> None:
     """Entry point: a DeskhandError is one clear line and exit code 1; Ctrl-C is 130."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices here are small: more threads only wait for each other, and for other processes' ones
     try:
         app()
     except DeskhandError as error:
