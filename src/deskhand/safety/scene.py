@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
@@ -167,10 +168,20 @@ def voxels(shape: Shape) -> tuple[Array, float]:
         edge = max(edge, float(np.sqrt(area / MAX_POINTS)))
         points = _surface(corners, edge / 2)
     while True:
-        cells = np.unique(np.floor(points / edge).astype(np.int64), axis=0)
+        cells = _different(np.floor(points / edge).astype(np.int64))
         if len(cells) <= MAX_POINTS:
             return np.asarray((cells + 0.5) * edge, dtype=float), edge
         edge *= 1.5
+
+
+def _different(cells: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Each cell (N, 3) once, in the order of its indices; as numpy.unique over rows, which compares them as bytes and takes ten times as long."""
+    if not len(cells):
+        return cells
+    low = cells.min(axis=0)
+    span = cells.max(axis=0) - low + 1
+    numbers = np.unique(np.ravel_multi_index((cells - low).T, span))
+    return np.asarray(np.column_stack(np.unravel_index(numbers, span)) + low, dtype=np.int64)
 
 
 def padded_voxels(shape: Shape, padding: float) -> tuple[Array, float]:
@@ -178,8 +189,8 @@ def padded_voxels(shape: Shape, padding: float) -> tuple[Array, float]:
     centers, edge = voxels(shape)
     if padding > 0:
         steps = np.array(np.meshgrid(*[[-1, 0, 1]] * 3)).reshape(3, -1).T * edge
-        cells = np.unique(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64), axis=0)
-        centers = (cells + 0.5) * edge
+        cells = _different(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64))
+        centers = np.asarray((cells + 0.5) * edge, dtype=float)
     return centers, edge
 
 
