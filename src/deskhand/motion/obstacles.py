@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt
@@ -14,7 +14,8 @@ MIN_SIZE = 0.004  # [m]; perception's thinnest believable extent
 MIN_WALL = 0.003  # [m]
 LARGE = 0.12  # [m] of its longer side from which on the arm has to reach over a part of an object, or into it
 CELLS = 6  # of the longer side, in which its heights are told apart
-FILLED = 0.8  # mean height of these as a share of its box, below which that is mostly air
+FILLED = 0.8  # height of the lowest of these as a share of its box, below which the arm has room in that
+ALIKE = 0.01  # [m] that heights of neighbouring cells may differ in one box
 UPRIGHT = 0.98  # cosine of its lean from which on its heights are along its own axis
 FEW = 60  # points of its cloud that are needed to tell
 
@@ -57,15 +58,37 @@ def _columns(item: SceneObject, size: Array) -> tuple[Shape, ...]:
     np.maximum.at(heights, (index[:, 0], index[:, 1]), np.clip(local[:, 2], MIN_SIZE, size[2]))
     nearest = distance_transform_edt(heights < 0, sampling=edges, return_distances=False, return_indices=True)
     heights = heights[tuple(nearest)]
-    if heights.mean() > FILLED * size[2]:
+    if heights.min() > FILLED * size[2]:
         return ()
     shapes = []
-    for row, column in np.ndindex(*count):
-        high = float(heights[row, column])
-        centre = (np.array([row, column]) + 0.5) * edges - size[:2] / 2
+    for rows, columns, high in _rectangles(heights):
+        low, far = np.array([rows.start, columns.start]) * edges, np.array([rows.stop, columns.stop]) * edges
         middle = np.sign(item.pose[2, 2]) * (high - size[2]) / 2
-        shapes.append(Shape("box", (float(edges[0]), float(edges[1]), high), make_transform(translation=[*centre, middle])))
+        shapes.append(Shape("box", (*map(float, far - low), high), make_transform(translation=[*((low + far - size[:2]) / 2), middle])))
     return tuple(shapes)
+
+
+def _rectangles(heights: Array) -> Iterator[tuple[slice, slice, float]]:
+    """Rectangles of cells that are about as high, which together cover all of ``heights`` (R, C), and the height of the highest in each [m]: fewer boxes are
+    checked sooner.
+    """
+    left = np.ones(heights.shape, bool)
+    for row, column in np.ndindex(heights.shape):
+        if not left[row, column]:
+            continue
+
+        def alike(rows: slice, columns: slice, own: float = float(heights[row, column])) -> bool:
+            part = heights[rows, columns]
+            return bool(left[rows, columns].all() and (np.abs(part - own) < ALIKE).all())
+
+        end, bottom = column + 1, row + 1
+        while end < heights.shape[1] and alike(slice(row, bottom), slice(end, end + 1)):
+            end += 1
+        while bottom < heights.shape[0] and alike(slice(bottom, bottom + 1), slice(column, end)):
+            bottom += 1
+        rows, columns = slice(row, bottom), slice(column, end)
+        left[rows, columns] = False
+        yield rows, columns, float(heights[rows, columns].max())
 
 
 def _hollow(item: SceneObject, size: Array) -> tuple[Shape, ...]:

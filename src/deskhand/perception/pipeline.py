@@ -125,13 +125,8 @@ class Perception:
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         rest = join_resting(view, fits, rest)
         memo: Memo = {}
-        told = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else rest
-        taught = [item for item, before in zip(told, rest, strict=True) if item is not before]  # who was shown the whole knows better
-        rest = sorted(
-            [*taught, *self._one(view, fits, [item for item in rest if any(item is other for other in told)], partial(_is_inside, hollows))],
-            key=len,
-            reverse=True,
-        )
+        taught, loose = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else ([], rest)  # who was shown the whole knows better
+        rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows))], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):

@@ -14,6 +14,7 @@ from deskhand.skills.belief import Held
 from deskhand.skills.heights import CELL, HeightMap
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
+from deskhand.world.relations import BELOW_RIM
 
 YAWS = np.deg2rad(np.arange(0, 360, 30))
 GRID = 0.014  # [m] between the places that are tried in a container
@@ -22,6 +23,7 @@ LEVEL = 0.004  # [m] that the support of something put down may differ from what
 HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
 DISHED = 0.6  # height of a round container as a share of its width, below which it is a plate or a bowl: what it holds belongs in the middle
+ON_RIM = 0.5  # [m] of height that it costs to come to lie on the rim or on contents that reach it: that is not in
 MIDDLE = 0.05  # [m] of height that the middle of one is worth over its edge
 FAR = 0.03  # [m] that an object may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
@@ -88,6 +90,7 @@ def spots_in(
         # low, level, on the floor rather than on other objects, along the walls so that room is left
         stacked = under[1] - floor
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
+        cost = cost + ON_RIM * (under[1] > container.top - BELOW_RIM)
         aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)
         cost = cost + (MIDDLE * aside if dished else 0.6 * near - 0.006 * aside) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:

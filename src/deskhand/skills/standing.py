@@ -16,12 +16,16 @@ STEP = 0.01  # [m] between places that are tried
 LEAST = 12  # points of its cloud that must be seen below an object
 APART = 0.03  # [m] between places where it may stand instead: a hand that reaches one reaches what is nearer, too
 MOST = 12  # such places that are tried
+STEEP = 0.65  # rise of a slope over its run up to which things lie on it: friction of wood on wood and on plastics is 0.25 to 0.7
+ASIDE = 0.3  # share of its radius that what is seen below an object may lie to one side: more is an edge
+ON_PLANE = 0.6  # share of what is seen below an object that lies in the plane of a slope: between boards there are gaps
 
 
 def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
     """Where (2,) [m, world] an object of this ``radius`` [m] stands on ``target``, and at which height [m].
 
-    Over its centre at its top, where its cloud does not say otherwise; else at the level place that is nearest to its centre, if there is one.
+    Over its centre at its top, where its cloud does not say otherwise; else at the level place that is nearest to its centre, if there is one, or where what
+    is put on its slope would slide to.
     """
     centre, top = np.asarray(target.position[:2], dtype=float), float(target.top)
     points = np.asarray(target.points, dtype=float).reshape(-1, 3)
@@ -35,7 +39,7 @@ def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
         height = _height(points, tree, place, radius)
         if height is not None and np.isfinite(height):
             return place, height
-    return centre, top
+    return _foot_of_slope(points, tree, _places(target), radius) or (centre, top)
 
 
 def standing_places(target: SceneObject, size: Array) -> Iterator[tuple[Array, float]]:
@@ -76,3 +80,40 @@ def _height(points: Array, tree: cKDTree, place: Array, radius: float) -> float 
         return None
     low, high = np.quantile(points[below, 2], [0.1, 0.98])
     return float(high) if high - low < LEVEL else -np.inf
+
+
+def _foot_of_slope(points: Array, tree: cKDTree, places: Array, radius: float) -> tuple[Array, float] | None:
+    """The lowest place (2,) on the slope that reaches highest, and the height [m] of what is below an object there; None where nothing is a slope.
+
+    From its highest place down over neighbours, as far as an object of this ``radius`` [m] lies on it with all of its underside.
+    """
+    heights = np.array([_sloping(points, tree, place, radius) for place in places])
+    if not np.isfinite(heights).any():
+        return None
+    here = int(np.nanargmax(heights))
+    while True:
+        apart = np.linalg.norm(places - places[here], axis=1)
+        drop = heights[here] - heights
+        lower = np.flatnonzero((apart < 1.5 * STEP) & (drop > 0) & (drop < STEEP * apart + LEVEL / 2))
+        if not len(lower):
+            return places[here], float(heights[here])
+        here = int(lower[np.argmax(drop[lower])])
+
+
+def _sloping(points: Array, tree: cKDTree, place: Array, radius: float) -> float:
+    """Height [m] at which an object at ``place`` touches the slope below it nowhere, a little uphill neither; NaN where there is none or an edge."""
+    below = points[tree.query_ball_point(place, radius)]
+    count = len(below)
+    for _ in range(3):  # what is seen between boards lies deeper
+        if len(below) < LEAST or len(below) < ON_PLANE * count:
+            return float("nan")
+        way = np.column_stack([below[:, :2] - place, np.ones(len(below))])
+        plane = np.linalg.lstsq(way, below[:, 2], rcond=None)[0]
+        off = below[:, 2] - way @ plane
+        if (np.abs(off) < LEVEL / 2).all():
+            break
+        below = below[off > -LEVEL / 2]
+    aside = np.linalg.norm(below[:, :2].mean(axis=0) - place)
+    if (np.abs(off) > LEVEL).any() or np.hypot(*plane[:2]) > STEEP or aside > ASIDE * radius:
+        return float("nan")
+    return float(plane[2] + (radius + STEP) * np.hypot(*plane[:2]))

@@ -9,7 +9,7 @@ from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_p
 from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.wrist import WristReach
-from deskhand.perception.fit.revolution_completion import turned
+from deskhand.perception.fit.revolution_completion import turned, turning_axis
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.sim.convex import surface_of
 from deskhand.sim.shapes import SHAPES, shape_pieces
@@ -117,3 +117,35 @@ def test_what_the_wrist_cannot_reach_is_told_and_nothing_that_it_can(name):
     assert wrist.within(np.array(poses)).all()
     leaning_in = make_transform(rotation_rpy(0, np.pi / 2 + np.pi, 0), [arm.world_T_base[0, 3] + arm.reach, 0, 0.05])  # the wrist further out than the hand
     assert not wrist.within(np.array([leaning_in, make_transform(None, [2.0, 0, 0])])).any()
+
+
+@pytest.mark.parametrize("shape", ["box", "cylinder"])
+def test_the_axis_of_a_bottle_is_found_and_its_neck_is_held(shape):
+    """A bottle that perception took for a solid around what is seen of it: 9 mm beside its axis."""
+    height = np.linspace(0.0, 0.16, 90)
+    radius = np.where(height < 0.07, 0.0215, np.where(height < 0.10, 0.0215 - (height - 0.07) / 0.03 * 0.0145, 0.007))
+    axis, random = np.array([0.06, 0.02]), np.random.default_rng(5)
+    towards = np.arctan2(*(EYE[:2] - axis)[::-1])
+    angle = towards + np.linspace(-1.3, 1.3, 26)
+    rings = [np.column_stack([axis[0] + r * np.cos(angle), axis[1] + r * np.sin(angle), np.full(26, z)]) for z, r in zip(height, radius, strict=True)]
+    points = np.vstack(rings) + random.normal(0, 0.0004, (26 * 90, 3))
+    out = (EYE[:2] - axis) / np.linalg.norm(EYE[:2] - axis)
+    pose = make_transform(None, (*(axis + 0.009 * out), 0.08))
+    item = SceneObject("bottle", "bottle", "black", shape, np.array([0.026, 0.026, 0.16]), pose, points.astype(np.float32), 0.9)
+    found = turning_axis(points, 0.0)
+    assert found is not None and np.linalg.norm(found - axis) < 0.0007
+    for grasp in GENERATOR.generate(desk(item), "bottle", 4):
+        off = axis - grasp.pose[:2, 3]
+        beside = abs(float(off @ grasp.pose[:2, 1]))  # of the plane in the middle between the pads, where a straight hand has the axis
+        assert beside < 0.003 or grasp.pose[2, 2] > -0.99
+        assert abs(grasp.width - 2 * np.interp(grasp.contacts[:, 2].mean(), height, radius)) < 0.006
+
+
+@pytest.mark.parametrize("size", [(0.06, 0.04, 0.05), (0.025, 0.025, 0.025), (0.05, 0.05, 0.12)])
+def test_what_goes_round_no_axis_has_none(size):
+    """The top and two sides of a box."""
+    x, y, z = (np.linspace(-half, half, 25) for half in np.array(size) / 2)
+    faces = [(x, y, z[-1:]), (x[-1:], y, z), (x, y[-1:], z)]
+    points = np.vstack([np.stack(np.meshgrid(*face), axis=-1).reshape(-1, 3) for face in faces]) + np.random.default_rng(2).normal(0, 0.0004, (3 * 625, 3))
+    axis = turning_axis(points, -size[2] / 2)
+    assert axis is None or turned(points, axis, -size[2] / 2) is None

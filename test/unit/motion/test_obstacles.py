@@ -49,3 +49,11 @@ def test_what_fills_its_box_and_what_is_small_is_its_solid() -> None:
     full = np.column_stack([_slope()[:, :2] * [1.0, 3.0], np.full(1200, SIZE[2] / 2)])
     assert len(obstacle_from_object(_object(full)).shapes) == 1
     assert len(obstacle_from_object(_object(_slope()[:20])).shapes) == 1
+
+
+def test_cells_of_one_height_are_one_box_and_one_low_end_is_room() -> None:
+    x, y = np.meshgrid(np.linspace(-0.134, 0.134, 80), np.linspace(-0.119, 0.119, 60))
+    step = np.where(x > 0.09, -0.05, 0.149)  # a sixth of it is lower by 20 cm
+    obstacle = obstacle_from_object(_object(np.column_stack([x.ravel(), y.ravel(), step.ravel()])))
+    assert len(obstacle.shapes) == 2
+    assert not _inside(obstacle, np.array([0.2 + 0.12, -0.1, 0.2])) and _inside(obstacle, np.array([0.2, -0.1, 0.2]))

@@ -58,3 +58,18 @@ def test_the_floor_comes_before_what_lies_there() -> None:
     brick = scene_object("brick_1", "box", (0.20, 0.07, 0.03), (0.05, 0.045, 0.019))
     best = spots(bin_of((0.22, 0.18, 0.07)), brick, limit=5)
     assert all(spot.position[1] < 0.0 for spot in best)
+
+
+def test_a_leaning_hand_drops_it_into_a_deep_basket_rather_than_lay_it_on_the_wall() -> None:
+    basket = scene_object("basket_1", "box", (0.156, 0.169, 0.16), (0.0, 0.27, 0.08), is_container=True, wall=0.0077)
+    size = (0.08, 0.041, 0.018)
+    carton = scene_object("carton_1", "box", size, (0.047, -0.102, 0.009))
+    hand = make_transform(rotation_about([0, 1, 0], np.deg2rad(-15.0)) @ np.diag([1.0, -1.0, -1.0]), [0.044, -0.102, 0.016])
+    held = Held(carton, Grasp("carton_1", hand, 0.041, 1.0, np.zeros((2, 3))), 0.041, inverse(hand) @ carton.pose, carton.pose)
+    scene = Scene((basket,), Table(np.eye(4), (0.9, 1.1)), 0.0)
+    half = np.array(size) / 2
+    for spot in spots_in(scene, basket, held, load_arm("panda").gripper, np.array([-0.6, 0.0, 0.0])):
+        pose = inverse(basket.pose) @ spot.release @ held.tcp_T_object
+        reach = np.abs(pose[:2, :3]) @ half + np.abs(pose[:2, 3])
+        assert (reach < np.array(basket.size[:2]) / 2 - basket.wall).all(), "no part of it is over a wall"
+        assert spot.fall < 0.14

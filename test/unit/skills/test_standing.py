@@ -69,3 +69,29 @@ def test_no_other_place_is_where_something_stands() -> None:
     free = _object(top[top[:, 0] > -0.02], (0.26, 0.2, 0.22))  # what stands at the back hides the rest of it
     places = [place for place, _ in standing_places(free, np.array([0.06, 0.06, 0.05]))]
     assert len(places) > 2 and all(place[0] > 0.1 - 0.07 for place in places)
+
+
+def _boards(rise: float, yaw: float) -> SceneObject:
+    """Slats of 3 cm with gaps of 5 mm, which rise by ``rise`` over 1, above a second, lower slope in front."""
+    y = np.concatenate([np.arange(low, low + 0.03, 0.004) for low in np.arange(-0.02, 0.13, 0.035)])
+    x, y = np.meshgrid(np.arange(-0.13, 0.13, 0.004), y)
+    upper = np.column_stack([x.ravel(), y.ravel(), 0.18 + rise * (y.ravel() + 0.02)])
+    lower = _plane((-0.13, -0.13), (0.13, -0.03), 0.0)
+    lower[:, 2] = 0.02 + rise * (lower[:, 1] + 0.13)
+    points = np.vstack([upper, lower])
+    return _object(points, (0.26, 0.26, float(points[:, 2].max())), yaw)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.8])
+def test_on_a_slope_it_is_put_where_it_would_slide_to(yaw: float) -> None:
+    rack = _boards(0.55, yaw)
+    place, height = standing_place(rack, 0.02)
+    local = (np.append(place, 0) - [0.1, -0.05, 0]) @ rack.pose[:3, :3]
+    assert -0.016 < local[1] < 0.012  # at the lower end of the upper board, with all of its underside
+    assert height == pytest.approx(0.18 + 0.55 * (local[1] + 0.02 + 0.03), abs=0.006)
+
+
+def test_what_is_too_steep_carries_nothing() -> None:
+    rack = _boards(0.9, 0.0)
+    place, height = standing_place(rack, 0.02)
+    assert np.allclose(place, [0.1, -0.05]) and height == pytest.approx(rack.top)

@@ -68,6 +68,41 @@ def turned(points: Array, centre: Array, floor: float) -> Turned | None:
     return Turned(np.asarray(centre, dtype=float), z, np.convolve(np.pad(smooth, 1, mode="edge"), [0.25, 0.5, 0.25], "valid"))
 
 
+def turning_axis(points: Array, floor: float) -> Array | None:
+    """Where (x, y) [m] the upright axis stands about which all that is seen (N, 3) goes round; None when it goes round none.
+
+    Circles with one centre through the slices of all heights: an algebraic fit (I. Kåsa, A circle fitting procedure and its error analysis, 1976), then
+    Gauss-Newton steps on the distances from the circles without what is far off them, as a handle is.
+    """
+    slices = np.floor((points[:, 2] - floor) / REVOLUTION.step).astype(int)
+    _, slices, count = np.unique(slices, return_inverse=True, return_counts=True)
+    enough = count[slices] >= REVOLUTION.min_side / 2
+    _, slices = np.unique(slices[enough], return_inverse=True)
+    if len(slices) < REVOLUTION.min_points:
+        return None
+    levels = int(slices.max()) + 1
+    middle = points[enough, :2].mean(axis=0)
+    across = points[enough, :2] - middle
+    system = np.zeros((len(across), 2 + levels))
+    system[:, :2] = 2 * across
+    system[np.arange(len(across)), 2 + slices] = 1.0
+    centre = np.linalg.lstsq(system, np.einsum("ij,ij->i", across, across), rcond=None)[0][:2]
+    near = np.ones(len(across), bool)
+    for _ in range(REVOLUTION.rounds):
+        away = across - centre
+        distance = np.linalg.norm(away, axis=1)
+        total = np.maximum(np.bincount(slices, near, levels), 1.0)
+        radius = (np.bincount(slices, distance * near, levels) / total)[slices]
+        off = distance - radius
+        outward = away / np.maximum(distance, 1e-9)[:, None]
+        mean = np.stack([np.bincount(slices, outward[:, axis] * near, levels) / total for axis in range(2)], axis=1)
+        near = np.abs(off) < np.clip(REVOLUTION.uneven * radius, REVOLUTION.noise, REVOLUTION.same)
+        if near.sum() < REVOLUTION.around * len(near):
+            return None
+        centre = centre + np.linalg.lstsq((outward - mean[slices])[near], off[near], rcond=None)[0]
+    return np.asarray(middle + centre)
+
+
 def _outermost(bins: npt.NDArray[np.int64], radius: Array, share: float = 0.9) -> Array:
     """The quantile ``share`` of the ``radius`` (N,) of each bin that has any."""
     order = np.lexsort((radius, bins))

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array, cylinder_axis, inverse, transform_points
 from deskhand.perception.fit.heightmap_completion import column_body, column_sides, columns_of, rounded
-from deskhand.perception.fit.revolution_completion import Turned, turned
+from deskhand.perception.fit.revolution_completion import Turned, turned, turning_axis
 from deskhand.perception.fit.surface_settings import SURFACE
 from deskhand.types import SceneObject
 
@@ -46,8 +46,7 @@ def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surf
     """Columns under all that was seen of ``item``, and of other ``parts`` of the same object."""
     seen = np.vstack([np.asarray(part.points, dtype=float) for part in (item, *parts)])
     field = columns_of(seen, min(item.bottom, float(seen[:, 2].min())))
-    upright = not parts and abs(item.pose[2, 2]) > 0.95 and (item.shape == "sphere" or (item.shape == "cylinder" and cylinder_axis(item.size) == 2))
-    wall = turned(seen, item.position[:2], field.floor) if upright else None
+    wall = None if parts else _wall(item, seen, field.floor)
     if wall is not None:
         field = rounded(field, wall.centre, float(wall.radius.max()) + 0.002)
     points, normals = column_sides(field)
@@ -59,6 +58,16 @@ def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surf
         near = np.all((points[:, :2] > low[:2]) & (points[:, :2] < high[:2]), axis=1) & (points[:, 2] > item.bottom)
         points, normals = points[near], normals[near]
     return Surface(points, normals, body, simple=False)
+
+
+def _wall(item: SceneObject, seen: Array, floor: float) -> Turned | None:
+    """The outside of what stands and goes round an axis: where all that is seen tells that to be, else that of its solid."""
+    if item.shape == "other" or abs(item.pose[2, 2]) < 0.95:
+        return None
+    axis = turning_axis(seen, floor)
+    if axis is not None and (wall := turned(seen, axis, floor)) is not None:
+        return wall
+    return turned(seen, item.position[:2], floor) if item.shape == "sphere" or (item.shape == "cylinder" and cylinder_axis(item.size) == 2) else None
 
 
 def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tuple[Array, Array, Array]:

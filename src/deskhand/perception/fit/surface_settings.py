@@ -60,6 +60,11 @@ class RevolutionSettings:
         same: radii that differ less are one [m].
         round: share of the outline near the top that must be at one radius.
         min_side: points of a side.
+        min_points: that tell an axis.
+        around: share of all that is seen that must go round it .
+        rounds: .. and steps in which it is found.
+        uneven: share of the radius that they may be off it: corners of a square are by a fifth .
+        noise: .. or this, where that is less [m].
     """
 
     bins: int = 24
@@ -67,6 +72,11 @@ class RevolutionSettings:
     same: float = 0.003
     round: float = 0.7
     min_side: int = 12
+    min_points: int = 60
+    around: float = 0.9
+    rounds: int = 8
+    uneven: float = 0.12
+    noise: float = 0.0015
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,13 @@ def union_of(main: Segment, parts: list[Segment]) -> Segment:
     )
 
 
+def pieces_by_color(view: View, item: Segment) -> list[Segment]:
+    """The pieces of a segment that two colours make of it, largest first, without specks; one piece where it has no two."""
+    labels = np.zeros(view.valid.shape, np.int32)
+    labels.reshape(-1)[item.pixels] = 1
+    return segments_of(view, _by_color(view, labels), COLOR_CUT.colored)
+
+
 def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:
     """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that,
     where it is near. ``points``: (N, 3) [m].

@@ -8,8 +8,9 @@ larger than what was taught. Of clusters that overlap, the one of which most pix
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import cv2
 import numpy as np
@@ -21,7 +22,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.solid import Solid, standing_pose
 from deskhand.perception.footprint import hull
 from deskhand.perception.quantiles import spread
-from deskhand.perception.segment.segmentation import Segment, union_of
+from deskhand.perception.segment.segmentation import Segment, make_segment, pieces_by_color, union_of
 from deskhand.perception.support.support import Placed
 from deskhand.perception.taught.naming import Known, Namer
 from deskhand.perception.taught.settings import JOINING, NAMING, RECOGNISER
@@ -53,10 +54,33 @@ class _Extents:
     high: float
 
 
-def kept_pieces(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> list[Segment]:
-    """The same, with the pieces of taught objects marked as whole: nobody need look for what they might be cut into."""
-    pieces = {number for group in _wholes(view, namer, segments, memo) for number in group}
-    return [replace(item, whole=True) if number in pieces else item for number, item in enumerate(segments)]
+def kept_pieces(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> tuple[list[Segment], list[Segment]]:
+    """The pieces of taught objects, marked as whole, for nobody need look for what they might be cut into or be part of, and all other segments."""
+    segments, known = _cut(view, namer, segments, memo)
+    pieces = {number for group in _wholes(view, namer, segments, memo) for number in group} | {n for n, item in enumerate(segments) if id(item) in known}
+    return [replace(segments[number], whole=True) for number in sorted(pieces)], [item for number, item in enumerate(segments) if number not in pieces]
+
+
+def _cut(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> tuple[list[Segment], set[int]]:
+    """``segments``, and of those that shape tells to be one object the pieces that their colours tell apart, where these are taught objects, by themselves or
+    with others, and the whole is none: a board that stands against a hob has no edge with it. And which (by id()) are taught objects by themselves.
+    """
+    result, alone = list(segments), set[int]()
+    for item in segments:
+        if not item.whole or _told(view, namer, [item], memo).known.sure or len(pieces := pieces_by_color(view, item)) < 2:
+            continue
+        others = [other for other in result if other is not item]
+        count, trial = len(others), [*others, *pieces]
+        groups = _wholes(view, namer, trial, memo)
+        single = {count + number for number, piece in enumerate(pieces) if (told := _told(view, namer, [piece], memo)).known.sure and told.fits}
+        used = sorted(single.union(number for group in groups for number in group if number >= count))
+        if not used or any(set(range(count, len(trial))) <= set(group) for group in groups):
+            continue
+        alone |= {id(trial[number]) for number in single}
+        left = item.pixels[~np.isin(item.pixels, np.concatenate([trial[number].pixels for number in used]))]
+        rest = [make_segment(view, left)] if len(left) >= JOINING.left else []
+        result = [*others, *(trial[number] for number in used), *rest]
+    return sorted(result, key=len, reverse=True), alone
 
 
 def joined_as_taught(view: View, namer: Namer, placed: list[Placed], memo: Memo) -> list[Placed]:
@@ -108,10 +132,14 @@ def _wholes(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> di
 
     apart = _distances(segments)
     unsure = [number for number, one in enumerate(known) if one.probability < RECOGNISER.surely]
-    starts = sorted(set(_groups(apart, unsure)), key=lambda group: (-tell(group)[1].known.probability * len(tell(group)[1].segment), group))
+    large = sorted(unsure, key=lambda number: -len(segments[number]))[: JOINING.large]
+    starts = sorted(
+        {*_groups(apart, unsure), *_pairs(apart, large)}, key=lambda group: (-tell(group)[1].known.probability * len(tell(group)[1].segment), group)
+    )
     for group in starts[: JOINING.starts]:
         while tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
             others = [tuple(sorted({*group} ^ {number})) for number in unsure if number in group or apart[number, list(group)].min() < JOINING.apart]
+            others.append(_filled(segments, apart, unsure, group, tell(group)[1].known))
             better = max((other for other in others if len(other) > 1), key=lambda other: (tell(other)[0], other), default=group)
             if tell(better)[0] <= tell(group)[0]:
                 break
@@ -172,6 +200,32 @@ def _groups(apart: Array, unsure: list[int]) -> Iterator[tuple[int, ...]]:
             yield tuple(sorted((number, other)))
 
 
+def _filled(segments: list[Segment], apart: Array, unsure: list[int], group: tuple[int, ...], known: Known) -> tuple[int, ...]:
+    """``group`` with all pieces near it that have room beside it in what it seems to be, the nearest first: pieces of what stands against another object are
+    nearer to that than to each other, and one more of them alone may look like something else.
+    """
+    grown, left = set(group), set(unsure) - set(group)
+    while left and known.sides is not None:
+        near = {number: float(apart[number, sorted(grown)].min()) for number in left}
+        nearest = min(left, key=lambda number: (near[number], number))
+        if near[nearest] >= JOINING.apart:
+            break
+        left.remove(nearest)
+        if _is_within(_extents(union_of(segments[nearest], [segments[number] for number in sorted(grown)])), known.sides):
+            grown.add(nearest)
+    return tuple(sorted(grown))
+
+
+def _is_within(seen: _Extents, sides: Sequence[float]) -> bool:
+    """Whether what is seen is no larger than what was taught."""
+    return all(_within(own, side) for own, side in zip(sorted((seen.along, seen.across, seen.high - seen.low)), sorted(sides), strict=True))
+
+
+def _pairs(apart: Array, large: list[int]) -> Iterator[tuple[int, ...]]:
+    """Two of the largest pieces that something else may part, as a hob and its knob."""
+    return (tuple(sorted(pair)) for pair in combinations(large, 2) if apart[pair] < JOINING.apart)
+
+
 def _distances(segments: list[Segment]) -> Array:
     """Least distances [m] of pieces (N, N), infinite ones as far as they are of interest."""
     some = [item.points[:: 1 + len(item) // JOINING.sampled] for item in segments]
@@ -195,11 +249,10 @@ def _fits(item: Segment, known: Known) -> bool:
     if known.sides is None:
         return True
     seen = _extents(item)
-    measured = sorted((seen.along, seen.across, seen.high - seen.low))
-    if not all(_within(own, side) for own, side in zip(measured, sorted(known.sides), strict=True)):
+    if not _is_within(seen, known.sides):
         return False
     upright = [side for side in known.sides if _within(seen.high - seen.low, side) and _within(side, seen.high)]
-    return bool(upright) and measured[-1] > JOINING.least * max(known.sides)
+    return bool(upright) and max(seen.along, seen.across, seen.high - seen.low) > JOINING.least * max(known.sides)
 
 
 def _within(own: float, side: float) -> bool:

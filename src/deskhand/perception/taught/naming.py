@@ -128,10 +128,11 @@ def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[n
 
 
 def _known_size(item: SceneObject) -> tuple[float, ...]:
-    """Its extents; NaN for one that is a guess. What is round has one width: that it was measured too small (a bottle, by its neck) counts once."""
+    """Its extents; NaN for one that is a guess. What is round has one width, twice: that it was measured too small (a bottle, by its neck) counts once."""
     sides = [math.nan if axis in item.guessed else float(side) for axis, side in enumerate(item.size)]
     if item.shape == "cylinder":
-        del sides[(cylinder_axis(item.size) + 1) % 3]
+        across = (cylinder_axis(item.size) + 1) % 3
+        sides[across] = sides[(across + 1) % 3]
     return tuple(sides)
 
 

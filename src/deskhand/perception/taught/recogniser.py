@@ -127,19 +127,22 @@ class Recogniser:
         return least
 
     def _size_cost(self, size: Sequence[float]) -> Array:
-        """(views,) squared deviations of the sides, 0 where one of both is not known; NaN is a side that was not measured."""
+        """(views,) squared deviations of the sides, 0 where one of both is not known; NaN is a side that was not measured. Equal sides are one measurement:
+        the larger of their deviations counts.
+        """
         cost = np.zeros(len(self._sizes))
         seen = np.sort(np.asarray(size, dtype=float))
         seen = seen[np.isfinite(seen)]
         if not len(seen):
             return cost
+        one = np.flatnonzero(np.append(True, np.diff(seen) > 0))  # what is round has one width
         known: dict[tuple[float, ...], float] = {}
         for index, own in enumerate(self._sizes):
             sides = tuple(own.tolist())
             if len(own) and sides not in known:  # of fewer sides, those that they fit best
                 chosen = np.array(list(combinations(own, len(seen))))
                 off = np.minimum(((seen - chosen) / (RECOGNISER.size_least + RECOGNISER.size_share * chosen)) ** 2, RECOGNISER.side_most)
-                known[sides] = float(off.sum(axis=1).min()) / RECOGNISER.sure
+                known[sides] = float(np.maximum.reduceat(off, one, axis=1).sum(axis=1).min()) / RECOGNISER.sure
             cost[index] = known.get(sides, 0.0)
         return cost
 

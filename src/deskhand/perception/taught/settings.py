@@ -100,20 +100,24 @@ class JoiningSettings:
         apart: pieces of one object may be so far apart [m], where something hides what joins them.
         sampled: points of a piece that distances are measured with, at least half as many .
         outlined: .. and those that its outline is measured with.
+        large: pieces of which any two that are no farther apart are tried.
         starts: clusters that are made better piece by piece.
         larger: pieces may together exceed each side of the object by this share .
         larger_by: .. and this length [m]: what a look is off by (docs/perception.md).
         least: share of its longest side that is seen at least.
+        left: pixels that are left of a segment of which a piece is a taught object, from which on they are a segment.
     """
 
     touch: float = 0.012
     apart: float = 0.10
     sampled: int = 300
     outlined: int = 3000
+    large: int = 6
     starts: int = 8
     larger: float = 0.10
     larger_by: float = 0.01
     least: float = 0.8
+    left: int = 60
 
 
 @dataclass(frozen=True)

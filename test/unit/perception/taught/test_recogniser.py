@@ -1,10 +1,13 @@
 """Taught objects are told apart, and from what nobody taught, in other light and smaller."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
 
 from deskhand.perception.taught.recogniser import Recogniser, _each_once
+from deskhand.perception.taught.settings import RECOGNISER
 from deskhand.world.taught import TaughtView
 
 SIZE = (0.08, 0.05, 0.02)
@@ -80,3 +83,12 @@ def test_a_side_that_is_not_known_or_half_seen_does_not_make_another_object_of_i
 
 def test_nothing_taught_names_nothing() -> None:
     assert Recogniser({}).recognise(*_look(_carton(1, 0), (1, 1, 1), 500, 0)) == []
+
+
+def test_a_width_that_is_off_counts_once_and_a_rod_is_no_plate() -> None:
+    bottle, plate = (0.043, 0.043, 0.159), (0.017, 0.136, 0.136)
+    told = Recogniser({name: [replace(_carton(seed, 0), size=size)] for seed, (name, size) in enumerate((("bottle", bottle), ("plate", plate)))})
+    one_side = RECOGNISER.side_most / RECOGNISER.sure
+    by_its_neck, rod = told._size_cost((0.026, 0.026, 0.157)), told._size_cost((0.135, 0.016, 0.016))
+    assert by_its_neck[0] == pytest.approx(one_side, rel=0.1) and told._size_cost((0.026, 0.0261, 0.157))[0] > 1.5 * one_side
+    assert rod[1] == pytest.approx(one_side, rel=0.1) and told._size_cost((0.135, 0.016))[1] < 0.1 * one_side

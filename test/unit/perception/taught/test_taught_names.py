@@ -77,12 +77,12 @@ def test_a_picture_before_a_plain_background_teaches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shape", "size", "guessed", "known"),
     [
-        ("cylinder", (0.025, 0.025, 0.16), (), [0.025, 0.16]),
-        ("cylinder", (0.16, 0.025, 0.025), (), [0.025, 0.16]),
+        ("cylinder", (0.025, 0.0252, 0.16), (), [0.0252, 0.0252, 0.16]),
+        ("cylinder", (0.16, 0.025, 0.0252), (), [0.0252, 0.0252, 0.16]),
         ("box", (0.025, 0.025, 0.16), (), [0.025, 0.025, 0.16]),
         ("box", (0.05, 0.03, 0.16), (1,), [0.05, 0.16, np.nan]),
     ],
 )
-def test_the_width_of_what_is_round_counts_once(shape: str, size: tuple[float, ...], guessed: tuple[int, ...], known: list[float]) -> None:
+def test_what_is_round_has_one_width(shape: str, size: tuple[float, ...], guessed: tuple[int, ...], known: list[float]) -> None:
     item = SceneObject("object_1", "object", "black", shape, np.array(size), np.eye(4), np.zeros((0, 3), np.float32), 0.9, guessed=guessed)
     assert np.allclose(np.sort(_known_size(item)), known, equal_nan=True)
