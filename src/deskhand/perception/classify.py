@@ -30,7 +30,7 @@ Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
 _FIVE = np.ones(5)
 _SIDES = ("long", "middle", "short")
-_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
+_FIELDS = {"shape", "hollow", "plain", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,14 @@ class Form:
     unusual_color: float
     usual: tuple[Range, Range, Range] | None
     usual_ratio: Range | None
+    plain: bool = False
 
 
 @dataclass(frozen=True)
 class Appearance:
     """What an object shows; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
-    enough for objects to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it.
+    enough for objects to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it; ``printed``: it has many colours;
+    ``error``: how far its surface is from that of its shape, over the noise of the depth.
     """
 
     shape: str
@@ -63,6 +65,8 @@ class Appearance:
     cut: bool = False
     roomy: bool = False
     felt: float = 0.0
+    printed: bool = False
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,19 +87,20 @@ class Classifier:
         return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
     def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
-        """Label, confidence 0..1 and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
+        """Label, how sure it is 0..1, and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
         names, fits = self._told(seen)
-        return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, KINDS.no_kind, names)
+        return (names[0].name, names[0].probability, names) if fits and " " not in names[0].name else (UNKNOWN, KINDS.no_kind, names)
 
     def label(self, seen: Appearance) -> tuple[str, float]:
-        """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
-        label, confidence, _ = self.named(seen)
-        return label, confidence
+        """Kind and how sure it is 0..1; ``UNKNOWN`` when no form fits."""
+        label, sure, _ = self.named(seen)
+        return label, sure
 
     def candidates(self, seen: Appearance) -> tuple[NameCandidate, ...]:
         """What it may be called; the probabilities sum to 1 at most, the less the worse the kinds fit.
 
-        Of what has a shape like these kinds, only a share of :attr:`known` is of one of them; what is left goes to the plain word for the shape. Likeliest
+        Of what has a shape like these kinds, only a share of :attr:`known` is of one of them, and none of what its shape does not explain; what is left goes
+        to the plain word for the shape. Likeliest
         first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :attr:`KindSettings.worth` times as likely.
         """
         return self._told(seen)[0]
@@ -111,15 +116,18 @@ class Classifier:
         if max(fits.values(), default=0.0) < self.smallest_fit:
             scores = {}
         word = "" if seen.hollow else shape_word(seen)
-        known, total = self.known if word else 1.0, sum(scores.values())
+        known, total = (self.known if word else 1.0) * _explained(seen.error), sum(scores.values())
         shares = {kind: known * float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
         if word:
-            shares[word] = shares.get(word, 0.0) + KINDS.shape_sure * (1.0 - sum(shares.values()))
+            sure = KINDS.shape_sure if seen.error < KINDS.shapeless else KINDS.shapeless_sure
+            shares[word] = shares.get(word, 0.0) + sure * (1.0 - sum(shares.values()))
         order = sorted(shares, key=lambda name: -shares[name])
         best = min(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]), default="")
         if best and shares[best] >= KINDS.worth * shares[order[0]]:
             order = [best, *(name for name in order if name != best)]
-        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0]), bool(best)
+        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0]), bool(
+            best
+        ) and known > 0
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
@@ -185,6 +193,8 @@ class Classifier:
             fit *= self._within(sides[1] / max(1e-6, sides[2]), form.flatness, False, absolute=0.0)
         if form.colors and seen.color not in form.colors:
             fit *= form.unusual_color
+        if form.plain and seen.printed:
+            fit *= KINDS.plain_printed
         return fit
 
     def _within(self, value: float, span: Range, cut: bool, absolute: float | None = None) -> float:
@@ -202,6 +212,12 @@ def shape_word(seen: Appearance) -> str:
     if long > KINDS.long * middle:
         return "long object"
     return {"box": "box", "cylinder": "cylinder", "sphere": "ball"}.get(seen.shape, "")
+
+
+def _explained(error: float) -> float:
+    """0..1 how far a shape that is off by ``error``, over the noise of the depth, tells what the object is."""
+    first, last = KINDS.off
+    return float(np.clip((last - error) / (last - first), 0.0, 1.0))
 
 
 def _feels(form: Form, width: float) -> bool:
@@ -288,6 +304,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         float(entry.get("unusual_color", unusual_color)),
         (usual[0], usual[1], usual[2]) if usual != sides else None,
         _range(kind, entry, "usual_ratio"),
+        bool(entry.get("plain", False)),
     )
 
 

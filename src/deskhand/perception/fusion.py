@@ -137,7 +137,7 @@ def _told_apart(objects: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Grou
 
     A view may take two objects for one, or one for two: what lies in the boxes of objects that more views, or a surer one, show is left out.
     """
-    order = sorted(range(len(objects)), key=lambda index: (-len(objects[index][0]), -objects[index][1].confidence))
+    order = sorted(range(len(objects)), key=lambda index: (-len(objects[index][0]), -objects[index][1].named))
     kept: list[int] = []
     for index in order:
         group, item = objects[index]
@@ -185,11 +185,10 @@ def _at_edge(item: SceneObject, frame: Frame) -> bool:
 
 def _one(seen: Sequence[SceneObject]) -> SceneObject:
     """The object that several views show."""
-    best = max(seen, key=lambda item: len(item.points) * item.confidence)
+    best = max(seen, key=lambda item: len(item.points) * item.named)
     label = _surest(seen)
     source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
     points = thin(np.concatenate([item.points for item in seen]), FUSION.voxel, FUSION.most)
-    doubt = float(np.prod([1.0 - min(0.99, item.confidence) for item in seen if item.label == label]))
     pose, size = (best.pose, best.size) if len(seen) == 1 else fit(seen, best, points.astype(float))
     return replace(
         best,
@@ -201,8 +200,17 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
         size=size,
         points=points,
         guessed=min((item.guessed for item in seen), key=len),
-        confidence=max(1.0 - doubt, *(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
+        confidence=_confidence(seen, size),
     )
+
+
+def _confidence(seen: Sequence[SceneObject], size: Array) -> float:
+    """How likely it is one whole object of this size (3,) [m]: the mean of the views that measured it so, since what cuts an object in one view mostly does in
+    the others; of all where none did.
+    """
+    apart = [float(np.abs(np.log(np.maximum(np.sort(item.size), 1e-4) / np.maximum(np.sort(size), 1e-4))).max()) for item in seen]
+    same = [item.confidence for item, off in zip(seen, apart, strict=True) if off < np.log(FUSION.same)]
+    return float(np.mean(same or [item.confidence for item in seen]))
 
 
 def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:
@@ -219,7 +227,7 @@ def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:
 def _surest(seen: Sequence[SceneObject]) -> str:
     votes: dict[str, float] = {}
     for item in seen:
-        votes[item.label] = votes.get(item.label, 0.0) + item.confidence * (0.2 if item.label == "object" else 1.0)
+        votes[item.label] = votes.get(item.label, 0.0) + item.named * (0.2 if item.label == "object" else 1.0)
     return max(votes, key=lambda label: votes[label])
 
 

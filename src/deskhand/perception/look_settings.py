@@ -39,11 +39,13 @@ class LookSettings:
 
     Attributes:
         cut: share of the outline behind something, from which an object counts as partly hidden.
+        hidden_doubt: by how much names are less sure of what is all cut off by others.
         held_reach: what is held is nearer to the tcp [m] .
         held_height: .. and its lowest point is higher above the table [m].
     """
 
     cut: float = 0.12
+    hidden_doubt: float = 0.5
     held_reach: float = 0.03
     held_height: float = 0.02
 
@@ -63,6 +65,7 @@ class FusionSettings:
         voxel: of an object's joined cloud [m].
         cloud: of the scene's [m].
         most: points of an object.
+        same: views measured the same object the same when no side differs by more than this factor: pieces of objects are mostly half as long, or less.
         shell: from a container's walls and floor within which points may be theirs [m].
     """
 
@@ -76,6 +79,7 @@ class FusionSettings:
     voxel: float = 0.002
     cloud: float = 0.004
     most: int = 4000
+    same: float = 1.3
     shell: float = 0.012
 
 

@@ -28,7 +28,7 @@ from deskhand.perception.fit.enclosing import enclosed
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.one_object import join_by_evidence
-from deskhand.perception.fit.pair_evidence import Inside
+from deskhand.perception.fit.pair_evidence import Inside, error_of
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
@@ -40,10 +40,11 @@ from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.rows import lengths, rows_of
 from deskhand.perception.segment.coaxial import join_coaxial
+from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.said import join_as_said
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
-from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
+from deskhand.perception.segment.settings import ColorSettings, HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
@@ -54,6 +55,7 @@ from deskhand.perception.track.settings import TRACKING
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
+from deskhand.perception.wholeness import FEATURES, features_of, whole_model
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
@@ -68,6 +70,7 @@ class Perception:
     Attributes:
         frame: the last one, with the camera's pose levelled to the table.
         pixels: which of its pixels show each object of the last scene, as flat indices (N,), in the order of the scene.
+        features: what tells how likely each of them is one whole object (N, len(wholeness.FEATURES)), in the same order.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class Perception:
         self.segmenter = segmenter if isinstance(segmenter, Segmenter) else load_segmenter(segmenter)
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
+        self.features: Array = np.zeros((0, len(FEATURES)))
         self._containers: list[Hollow] = []
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
@@ -140,7 +144,7 @@ class Perception:
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
-        detections = [self._detection(view, item) for item in placed]
+        features, detections = self._detections(view, placed)
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors, self.classifier)
@@ -155,6 +159,7 @@ class Perception:
             for number, pixels in enumerate(self.pixels)
             if number not in pieces
         )
+        self.features = features[[number not in pieces for number in range(len(placed))]]
         objects = []
         for number, (item, detection, object_id) in enumerate(zip(placed, detections, ids, strict=True)):
             if number in pieces:
@@ -209,7 +214,22 @@ class Perception:
             placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
 
-    def _detection(self, view: View, item: Placed) -> Detection:
+    def _detections(self, view: View, placed: list[Placed]) -> tuple[Array, list[Detection]]:
+        """Each object as geometry tells it, and what tells how likely it is one whole one (N, len(FEATURES))."""
+        printed = self._printed(view, placed)
+        features = features_of(view, placed, printed)
+        chances = map(float, whole_model().probability(features))
+        return features, [self._detection(view, *about) for about in zip(placed, printed, chances, strict=True)]
+
+    def _printed(self, view: View, placed: list[Placed]) -> list[bool]:
+        """Which objects have many colours."""
+        labels = np.zeros(view.valid.shape, np.int32)
+        for number, item in enumerate(placed, start=1):
+            labels.reshape(-1)[item.segment.pixels] = number
+        many = printed_parts(view, labels, ColorSettings())
+        return [number < len(many) and bool(many[number]) for number in range(1, len(placed) + 1)]
+
+    def _detection(self, view: View, item: Placed, printed: bool, whole: float) -> Detection:
         pixels = item.segment.pixels
         paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
         level = level_share(view, paint)
@@ -220,9 +240,12 @@ class Perception:
         cut = cut_share > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        label, confidence, names = self.classifier.named(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        look = Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy, printed=printed, error=error_of(view, item.solid))
+        label, _, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
+        left = 1.0 - LOOK.hidden_doubt * min(1.0, cut_share)
+        names = tuple(replace(name, probability=left * name.probability) for name in names)
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         obj = SceneObject(
@@ -233,7 +256,7 @@ class Perception:
             size=item.solid.size,
             pose=item.solid.pose,
             points=thin(item.segment.points, self.settings.object_voxel, self.settings.max_points),
-            confidence=float(np.clip(confidence * (1 - 0.5 * min(1.0, cut_share)), 0.05, 1.0)),
+            confidence=whole,
             is_container=roomy,
             wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
             relation=item.relation,

@@ -193,10 +193,10 @@ class Belief:
             shape, size = "box", felt.size
         elif self._classifier.may_be(item.label, felt.width):
             return item
-        label, confidence, told = self._classifier.named(Appearance(shape, size, item.color, felt=felt.width))
+        label, _, told = self._classifier.named(Appearance(shape, size, item.color, felt=felt.width))
         if label in (UNKNOWN, item.label):
             return item
-        return replace(item, label=label, label_source=TOUCH, confidence=confidence, names=tuple(replace(name, source=TOUCH) for name in told))
+        return replace(item, label=label, label_source=TOUCH, names=tuple(replace(name, source=TOUCH) for name in told))
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

@@ -33,6 +33,7 @@ WORTH = 0.04  # share of the space over the desk that another view must show
 TRAVEL = 0.01  # share that a radian of travel must be made up for with
 TRIES = 8  # views that are asked of the planner, best first
 DOUBTS = 2  # objects that are looked at once more
+DOUBTFUL = 0.75  # confidence below which an object is: of four such at least one is none, a piece or several
 AROUND = 0.06  # [m] around such an object
 SAME = 0.03  # [m] that an object may seem to move from view to view
 
@@ -92,7 +93,7 @@ def _forward(model: RobotModel, link: str, joints: Array) -> Array:
 
 
 def look_around(ctx: SkillContext, mount: CameraMount, most: int, coverage: Coverage) -> tuple[Scene, Frame, int]:
-    """Up to ``most`` looks from where they show most of what ``coverage`` lacks, then one at each of the :data:`DOUBTS` objects of which least is sure,
+    """Up to ``most`` looks from where they show most of what ``coverage`` lacks, then one at each of the :data:`DOUBTS` most :func:`doubtful` objects,
     where that shows more of it, made into one scene; it, the last picture and the number of looks.
 
     Raises:
@@ -115,7 +116,8 @@ def look_around(ctx: SkillContext, mount: CameraMount, most: int, coverage: Cove
     asked: list[Array] = []
     while len(asked) < DOUBTS and (doubted := doubtful(views[-1][0], asked)) is not None:
         asked.append(doubted.position)
-        log.info("another look at %s: its size is hidden in part", doubted.id)
+        why = "its size is hidden in part" if doubted.guessed else f"it is one whole object with a probability of {doubted.confidence:.2f} only"
+        log.info("another look at %s: %s", doubted.id, why)
         if _go_to_best(ctx, mount, intrinsics, coverage.near(doubted.position, AROUND), needed=False):
             see()
     scene, frame = views[-1]
@@ -123,11 +125,12 @@ def look_around(ctx: SkillContext, mount: CameraMount, most: int, coverage: Cove
 
 
 def doubtful(scene: Scene, asked: Sequence[Array] = ()) -> SceneObject | None:
-    """The object on the desk of whose size most is hidden, so that it was estimated, and whose name is least sure among such; None where all sizes are seen.
-    Objects near places that were ``asked`` for, (3,) [m] each, are left out.
+    """The object on the desk that is least likely one whole object, where one is doubted at all; else that of whose size most is hidden, so that it was
+    estimated; None where neither is. Objects near places that were ``asked`` for, (3,) [m] each, are left out.
     """
-    left = [item for item in scene.objects if item.guessed and item.relation != "held" and all(np.linalg.norm(item.position - place) > SAME for place in asked)]
-    return max(left, key=lambda item: (len(item.guessed), -item.confidence), default=None)
+    free = [item for item in scene.objects if item.relation != "held" and all(np.linalg.norm(item.position - place) > SAME for place in asked)]
+    left = [item for item in free if item.guessed or item.confidence < DOUBTFUL]
+    return max(left, key=lambda item: (item.confidence < DOUBTFUL, len(item.guessed), -item.confidence), default=None)
 
 
 def _go_to_best(ctx: SkillContext, mount: CameraMount, intrinsics: CameraIntrinsics, coverage: Space, needed: bool) -> bool:

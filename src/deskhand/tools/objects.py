@@ -47,7 +47,7 @@ class ObjectData(TypedDict):
     is_container: Annotated[bool, Field(description="open at the top, objects can be put in")]
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
-    confidence: Annotated[float, Field(description="0 to 1")]
+    confidence: Annotated[float, Field(description="0 to 1 that it is one whole object of this size")]
     label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
     names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
     beyond_reach: NotRequired[Annotated[bool, Field(description="true of what lies too far off to be grasped: everything and all do not mean it")]]

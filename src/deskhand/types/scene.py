@@ -10,6 +10,9 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
 
+UNNAMED = 0.3
+"""How sure a label is that is none of an object's names: that of one which no kind fits."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -45,6 +48,8 @@ class SceneObject:
         wall: thickness [m] of a container's walls and floor (0 for the rest).
         support: id of what it lies on or in, ``table`` or ``gripper``.
         relation: ``on``, ``in``, ``leaning`` (its other end is on the table) or ``held``.
+        confidence: 0..1 how likely it is one whole object of about this extent, and neither a piece of one nor several; calibrated
+            (docs/perception.md). How sure its name is, ``names`` tell.
         box2d: (x, y, width, height) in the picture [px].
         guessed: axes of ``pose`` (0, 1, 2) along which its size is partly hidden and estimated.
         names: what it may be called, likeliest first; their probabilities sum to 1 at most, the rest is that it is something else. ``label`` is the first of
@@ -68,6 +73,11 @@ class SceneObject:
     box2d: tuple[int, int, int, int] = (0, 0, 0, 0)
     guessed: tuple[int, ...] = ()
     names: tuple[NameCandidate, ...] = ()
+
+    @property
+    def named(self) -> float:
+        """0..1 how sure its label is: the probability of that name, :data:`UNNAMED` where its names are others; :attr:`confidence` where none are told."""
+        return next((name.probability for name in self.names if name.name == self.label), UNNAMED if self.names else self.confidence)
 
     @property
     def position(self) -> Array:

@@ -15,7 +15,7 @@ from deskhand.tasks import foreign_objects
 def look(*segments: np.ndarray) -> tuple[list[dict[str, Any]], int]:
     """Two objects of 400 pixels each, 0 to 399 and 400 to 799; the rest is table."""
     owners = np.repeat([0, 1, -1], 400)
-    items = [SimpleNamespace(label="box", confidence=0.5, names=(), size=np.ones(3)) for _ in segments]
+    items = [SimpleNamespace(label="box", confidence=0.5, named=0.5, label_source="geometry", names=(), size=np.ones(3)) for _ in segments]
     return compared(owners, ["milk_1", "jenga_2"], SimpleNamespace(objects=items), segments, np.zeros(1200, bool))  # type: ignore[arg-type]
 
 

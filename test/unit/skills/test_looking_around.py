@@ -86,8 +86,14 @@ def test_the_object_of_which_most_is_hidden_is_doubted_first_and_none_twice():
     assert doubtful(desk(item_at("a", (0.0, 0.0, 0.02)))) is None
 
 
+def test_what_is_hardly_one_object_is_doubted_before_what_is_hidden():
+    scene = desk(item_at("a", (0.0, 0.0, 0.02), guessed=(0, 1)), item_at("b", (0.1, 0.0, 0.02)), replace(item_at("c", (0.2, 0.0, 0.02)), confidence=0.4))
+    assert doubtful(scene).id == "c"
+    assert doubtful(scene, [scene.get("c").position]).id == "a"
+
+
 def item_at(name, place, guessed=()):
-    return SceneObject(name, "box", "red", "box", np.full(3, 0.04), make_transform(None, place), np.zeros((0, 3), np.float32), 0.7, guessed=guessed)
+    return SceneObject(name, "box", "red", "box", np.full(3, 0.04), make_transform(None, place), np.zeros((0, 3), np.float32), 0.9, guessed=guessed)
 
 
 def desk(*objects):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from deskhand.bench.perception.reliability import reliability
+from deskhand.bench.perception.reliability import reliability, wholes
 from deskhand.bench.perception.truth import pixels_of_others
-from deskhand.perception.classify import UNKNOWN
+from deskhand.perception.classify import PLAIN
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
@@ -67,11 +68,18 @@ def run_one(case: Case) -> dict[str, Any]:
     scene = perception.detect(steady(frames), simulation.built.robot, simulation.joint_state())
     names = [item.name for item in world.objects]
     rows, false = compared(owners.reshape(-1), names, scene, perception.pixels, others.reshape(-1))
+    whole = wholes(owners.reshape(-1), perception.pixels, others.reshape(-1))
     sizes = {item.name: item.size for item in simulation.truth().objects}
     for row in rows:
         if row["one"]:
             row["size_error"] = float(np.abs(np.sort(sizes[row["name"]]) - np.sort(row["size"])).max())
-    result = {"seed": given.seed, "objects": rows, "false": false, "success": all(row["one"] for row in rows)}
+    result = {
+        "seed": given.seed,
+        "objects": rows,
+        "false": false,
+        "whole": [[item.confidence, one] for item, one in zip(scene.objects, whole, strict=True) if one is not None],
+        "success": all(row["one"] for row in rows),
+    }
     if given.failures and not (result["success"] and not false):
         folder = Path(given.failures)
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,15 +106,17 @@ def compared(owners: Any, names: Sequence[str], scene: Scene, pixels: Sequence[A
             item = scene.objects[best]
             told = [[candidate.name, round(candidate.probability, 3)] for candidate in item.names]
             row["right"] = item.label in catalogue()[row["kind"]].called
-            row |= {"overlap": round(overlap[best], 3), "label": item.label, "confidence": item.confidence, "names": told, "size": list(map(float, item.size))}
+            row |= {"overlap": round(overlap[best], 3), "label": item.label, "confidence": item.confidence, "named": item.named}
+            row |= {"names": told, "size": list(map(float, item.size)), "source": item.label_source}
         rows.append(row)
     false = sum(owner < 0 and not bool(others[found].mean() > 0.5) for owner, found in zip(owned, pixels, strict=True) if len(found))
     return rows, false
 
 
 def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``{…settings, "objects", "one", "share", "split", "missed", "loose", "false", "size_mm", "label", "reliability", "kinds": {kind: {"looks", "one"}}}``;
-    ``label``: share of the objects taken for one that have a name, and of the names that are right.
+    """``{…settings, "objects", "one", "share", "split", "missed", "loose", "false", "size_mm", "label", "reliability", "whole",
+    "kinds": {kind: {"looks", "one"}}}``; ``label``: how many of the objects taken for one have a label that is right, that is a plain word for a shape, that
+    is wrong; ``reliability`` of the labels but those words, ``whole``: of the confidence that something is one whole object.
     """
     rows = [row for result in results for row in result["objects"]]
     kinds: dict[str, dict[str, int]] = {}
@@ -114,7 +124,9 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
         entry = kinds.setdefault(row["kind"], {"looks": 0, "one": 0})
         entry["looks"] += 1
         entry["one"] += row["one"]
-    named = [row for row in rows if row["one"] and row.get("label", UNKNOWN) != UNKNOWN]
+    found = [row for row in rows if row["one"]]
+    label = Counter("right" if row["right"] else "modest" if row["label"] in PLAIN else "wrong" for row in found)
+    named = [row for row in found if row["label"] not in PLAIN]
     errors = sorted(row["size_error"] for row in rows if row["one"])
     return {
         **settings,
@@ -126,7 +138,8 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
         "loose": sum(row["parts"] == 1 and not row["one"] for row in rows),
         "false": sum(result["false"] for result in results),
         "size_mm": {"median": round(1000 * errors[len(errors) // 2], 1), "p95": round(1000 * errors[int(0.95 * (len(errors) - 1))], 1)} if errors else None,
-        "label": {"named": len(named), "right": sum(row["right"] for row in named)},
-        "reliability": reliability([(row["confidence"], row["right"]) for row in named]),
+        "label": {name: label[name] for name in ("right", "modest", "wrong")},
+        "reliability": reliability([(row["named"], row["right"]) for row in named]),
+        "whole": reliability([(sure, one) for result in results for sure, one in result.get("whole", ())]),
         "kinds": dict(sorted(kinds.items())),
     }

@@ -61,7 +61,7 @@ def _row(real: SeenTruth, found: SceneObject | None, scene: Scene, truth: list[S
         "color_right": found.color in real.colors,
         "support_right": found.relation == real.relation and names.get(found.support, "") in real.carried_by,
         "label": found.label,
-        "confidence": found.confidence,
+        "named": found.named,
         "color": found.color,
         "relation": found.relation,
     }

@@ -24,10 +24,15 @@ def show(result: dict[str, Any], console: Console) -> None:
         pairs.add_row(name, *(_pair(numbers[key]) for key in _PAIRS.values()))
     console.print(shares)
     console.print(pairs)
-    held = result["clutter"]["reliability"]
+    show_reliability("how sure labels are", result["clutter"]["reliability"], console)
+    show_reliability("confidence that it is one whole object", result["clutter"]["whole"], console)
+
+
+def show_reliability(what: str, held: dict[str, Any], console: Console) -> None:
+    """A line with what was told against what was right, by bins."""
     if held["count"]:
         bins = ", ".join(f"{row['confidence']:.2f}: {row['right']:.2f} of {row['count']}" for row in held["bins"])
-        console.print(f"confidence of labels, told: right: {bins}; expected calibration error {held['ece']:.3f}", soft_wrap=True)
+        console.print(f"{what}, told: right: {bins}; expected calibration error {held['ece']:.3f}", soft_wrap=True)
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:

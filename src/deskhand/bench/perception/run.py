@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from deskhand.bench.perception.measure import compare, match
-from deskhand.bench.perception.reliability import reliability
+from deskhand.bench.perception.reliability import reliability, wholes
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, pixels_of_others, seen_truth
 from deskhand.errors import DeskhandError
@@ -125,7 +125,7 @@ def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Pa
                 renderer.render()  # other noise in each look
             frames = [renderer.render() for _ in range(perception.settings.frames)]
             truth = seen_truth(simulation, renderer, frames[-1])
-            others = pixels_of_others(simulation, renderer)
+            others, owners = pixels_of_others(simulation, renderer), renderer.render_owners()
         joints = simulation.joint_state()
         begun = time.process_time()
         scene = perception.detect(steady(frames), simulation.built.robot, joints)
@@ -135,7 +135,9 @@ def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Pa
         false -= sum(number not in matched and bool(others.reshape(-1)[pixels].mean() > 0.5) for number, pixels in enumerate(perception.pixels))
         kept, asked = _kept(known, scene, truth)
         look = {"way": way, "seed": seed, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
+        whole = wholes(owners.reshape(-1), perception.pixels, others.reshape(-1))
         look |= {"ids_kept": kept, "ids_asked": asked}
+        look["whole"] = [[item.confidence, one] for item, one in zip(scene.objects, whole, strict=True) if one is not None]
         if failures is not None:
             _keep_picture(failures, look, perception, scene)
         yield look
@@ -208,7 +210,8 @@ def summary(looks: list[dict[str, Any]]) -> dict[str, Any]:
         "guessed": share(sum(row["guessed"] for row in found), len(found)),
         "angle_deg": quantiles([row["angle_error"] for row in found], 180 / np.pi),
         "label": share(sum(row["label_right"] for row in found), len(found)),
-        "reliability": reliability([(row["confidence"], row["label_right"]) for row in found if row["label"] != UNKNOWN]),
+        "reliability": reliability([(row["named"], row["label_right"]) for row in found if row["label"] != UNKNOWN]),
+        "whole": reliability([(sure, one) for look in looks for sure, one in look.get("whole", ())]),
         "color": share(sum(row["color_right"] for row in found), len(found)),
         "support": share(sum(row["support_right"] for row in found), len(found)),
         "ids_kept": share(sum(look["ids_kept"] for look in looks), sum(look["ids_asked"] for look in looks)),

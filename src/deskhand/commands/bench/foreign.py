@@ -54,6 +54,29 @@ def weigh(
     console.print(f"weights of {pairs} pairs written to {file}")
 
 
+def confide(
+    file: Annotated[Path, typer.Option("--out", help="YAML file of the model.")] = Path("config/whole_object.yaml"),
+    number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 156,
+    crowds: Annotated[int, typer.Option(min=0, help="Desks with six such bodies.")] = 16,
+    heaps: Annotated[int, typer.Option(min=0, help="Of five such bodies each.")] = 12,
+    desks: Annotated[int, typer.Option(min=0, help="Our own, cluttered, of each of three ways.")] = 12,
+    frames: Annotated[Path | None, typer.Option(help="Folder of labelled pictures, as `bench perception --frames` takes it.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first look, desk and heap.")] = 0,
+    reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+) -> None:
+    """Fit anew how likely what a look takes for one object is one whole one, and write the model; says how well it holds for looks left out of the fit."""
+    from rich.console import Console
+
+    from deskhand.bench.foreign.confide import Options
+    from deskhand.bench.foreign.confide import confide as fit
+    from deskhand.bench.perception.report import show_reliability
+
+    console = Console(highlight=False)
+    with console.status("looking") as status:
+        held = fit(Options(number, crowds, heaps, desks, str(frames) if frames else "", seed, reality), file, status.update)
+    show_reliability(f"model of {held['count']} objects written to {file}; looks left out of the fit", held, console)
+
+
 @campaign_options
 def looks(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for, and whose hand can take what lies there.")] = "panda",
@@ -72,6 +95,7 @@ def looks(
     from rich.console import Console
 
     from deskhand.bench.foreign.looks import Options, looks_campaign
+    from deskhand.bench.perception.report import show_reliability
 
     given, kept = (str(path.resolve()) if path else "" for path in (detectors, failures))
     options = Options(arm, split, number, objects, seed, reality, given, kept)
@@ -83,10 +107,9 @@ def looks(
             f"taken for exactly one: {told['one']} of {told['objects']} ({told['share']:.3f}); in parts {told['split']}, missed {told['missed']}, ", end=""
         )
         console.print(f"loosely {told['loose']}, false {told['false']}; size error {told['size_mm']} mm")
-        held = told["reliability"]
-        console.print(f"named {told['label']['named']}, rightly {told['label']['right']}; expected calibration error of the confidence {held['ece']}")
-        for row in held["bins"]:
-            console.print(f"  told {row['from']:.1f} to {row['to']:.1f}: mean {row['confidence']:.2f}, right {row['right']:.2f} of {row['count']}")
+        console.print(f"labels: right {told['label']['right']}, only a word for the shape {told['label']['modest']}, wrong {told['label']['wrong']}")
+        show_reliability("how sure labels are", told["reliability"], console)
+        show_reliability("confidence that it is one whole object", told["whole"], console)
         if split != "judged":
             wrong = {kind: f"{row['one']} of {row['looks']}" for kind, row in told["kinds"].items() if row["one"] < row["looks"]}
             console.print(", ".join(f"{kind} {rate}" for kind, rate in wrong.items()), soft_wrap=True)
@@ -99,5 +122,5 @@ def _describe(result: dict[str, Any]) -> str:
 
 
 foreign = typer.Typer(help="Objects that others made: get them, see whether each is taken for one.", no_args_is_help=True)
-for _command in (install, looks, weigh):
+for _command in (install, looks, weigh, confide):
     foreign.command(_command.__name__)(_command)

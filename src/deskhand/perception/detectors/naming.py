@@ -74,7 +74,7 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     heard = [opinion for opinion in heard if (opinion.label in OPEN if item.is_container else opinion.label not in CONTAINERS)]
     if not heard:
         return item
-    told = item.names or (() if item.label == UNKNOWN else (NameCandidate(item.label, item.confidence, item.label_source),))
+    told = item.names or (() if item.label == UNKNOWN else (NameCandidate(item.label, item.named, item.label_source),))
     words = {name.name: name for name in told if name.name in PLAIN}
     belief = {name.name: DETECTOR_WORDS.geometry * name.probability for name in told if name.name not in PLAIN}
     sources = {name.name: [name.source] for name in told}
@@ -95,11 +95,10 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     if best.name in PLAIN and shares.get(item.label, 0.0) >= KINDS.worth * best.probability:
         best = next(name for name in names if name.name == item.label)
     if best.name in PLAIN and item.label == UNKNOWN:  # a word for a shape is no label of its own
-        best = NameCandidate(UNKNOWN, item.confidence * best.probability / max(1e-6, words[best.name].probability), item.label_source)
+        best = NameCandidate(UNKNOWN, 0.0, item.label_source)
     return replace(
         item,
         label=best.name,
-        confidence=float(np.clip(best.probability, DETECTOR_WORDS.least_sure, DETECTOR_WORDS.most_sure)),
         label_source=best.source,
         names=tuple(name for name in names if name.probability >= KINDS.least_share),
     )
@@ -116,7 +115,7 @@ def with_print(item: SceneObject, words: Sequence[Opinion]) -> SceneObject:
     if not words or item.is_container:
         return item
     best = max(words, key=lambda opinion: opinion.score)
-    others = item.names or (NameCandidate(item.label, item.confidence, item.label_source),)
+    others = item.names or (NameCandidate(item.label, item.named, item.label_source),)
     left = 1.0 - best.score
     told = [NameCandidate(best.label, best.score, best.source), *(replace(other, probability=other.probability * left) for other in others)]
     return replace(item, names=tuple(sorted(told, key=lambda other: -other.probability)))

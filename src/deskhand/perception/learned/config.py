@@ -22,8 +22,8 @@ class SegmenterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     use: str = GEOMETRY
-    trust: float = Field(default=0.5, ge=0, le=1)
-    sure: float = Field(default=0.9, ge=0.5, le=1)
+    trust: float = Field(default=0.0, ge=0, le=1)
+    sure: float = Field(default=0.95, ge=0.5, le=1)
 
 
 def load_segmenter(name: str = "", trust: float | None = None, sure: float | None = None) -> Segmenter | None:

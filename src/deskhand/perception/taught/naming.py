@@ -146,4 +146,4 @@ def _renamed(item: SceneObject, answer: Named) -> SceneObject:
     names = tuple(sorted([*told, *others], key=lambda other: -other.probability))
     if told[0].probability < NAMING.named:
         return replace(item, names=names)
-    return replace(item, label=told[0].name, label_source=TAUGHT, confidence=told[0].probability, names=names)
+    return replace(item, label=told[0].name, label_source=TAUGHT, names=names)

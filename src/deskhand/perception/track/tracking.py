@@ -24,7 +24,7 @@ _NEVER = 1e6
 class Track:
     """What is remembered of one object.
 
-    ``votes`` sum up the confidence of each label, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known;
+    ``votes`` sum up how sure each label was, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known;
     ``free``: it was seen whole, and not in a container.
     """
 
@@ -89,7 +89,7 @@ class Tracker:
     def take_up(self, items: Iterable[SceneObject], counts: Mapping[str, int]) -> None:
         """Know ``items`` from an earlier run; new ids of a label go on after ``counts``."""
         for item in items:
-            weight = max(0.05, item.confidence)
+            weight = max(0.05, item.named)
             self.tracks.append(Track(item, None, {item.label: weight}, {item.color: weight}, free=True))
         self.counts.update(counts)
 
@@ -208,7 +208,7 @@ def _is_free(detection: Detection) -> bool:
 
 def _weight(detection: Detection) -> float:
     """How much a look counts: less for objects that are partly hidden; a bare ``object`` says next to nothing."""
-    weight = max(0.05, detection.item.confidence) * (1.0 if _is_free(detection) else 0.35)
+    weight = max(0.05, detection.item.named) * (1.0 if _is_free(detection) else 0.35)
     return weight * (0.02 if detection.item.label == UNKNOWN else 1.0)
 
 

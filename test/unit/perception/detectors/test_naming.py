@@ -69,23 +69,23 @@ def test_a_mask_says_more_than_a_box():
 
 def test_an_unknown_object_takes_the_name_and_its_source():
     named = agreed(an_object(), [Opinion("cup", 0.5, "onnx:a")])
-    assert (named.label, named.label_source) == ("cup", "onnx:a") and named.confidence == pytest.approx(0.5)
+    assert (named.label, named.label_source) == ("cup", "onnx:a") and named.named == pytest.approx(0.5)
 
 
 def test_agreement_makes_surer_and_disagreement_less_sure_and_sources_are_kept():
     sure = agreed(an_object("cup", 0.6), [Opinion("cup", 0.5, "onnx:a"), Opinion("cup", 0.4, "vlm:b")])
-    assert sure.label_source == "geometry+onnx:a+vlm:b" and sure.confidence == pytest.approx(1 - (1 - 0.9 * 0.6) * 0.5 * 0.6)
+    assert sure.label_source == "geometry+onnx:a+vlm:b" and sure.named == pytest.approx(1 - (1 - 0.9 * 0.6) * 0.5 * 0.6)
     torn = agreed(an_object("cup", 0.6), [Opinion("can", 0.5, "onnx:a")])
-    assert (torn.label, torn.label_source) == ("cup", "geometry") and torn.confidence < 0.6
+    assert (torn.label, torn.label_source) == ("cup", "geometry") and torn.named < 0.6
     outvoted = agreed(an_object("cup", 0.6), [Opinion("can", 0.5, "onnx:a"), Opinion("can", 0.5, "vlm:b")])
     assert (outvoted.label, outvoted.label_source) == ("can", "onnx:a+vlm:b")
-    assert agreed(an_object("cup", 0.6), []).confidence == 0.6
+    assert agreed(an_object("cup", 0.6), []).named == 0.6
 
 
 def test_the_word_for_a_shape_leaves_open_what_it_is():
     plain = replace(an_object("object", 0.3), names=(NameCandidate("cylinder", 0.9, "geometry"),))
     bottle = agreed(plain, [Opinion("bottle", 0.6, "onnx:a")])
-    assert (bottle.label, bottle.confidence) == ("bottle", pytest.approx(0.6))
+    assert (bottle.label, bottle.named) == ("bottle", pytest.approx(0.6))
     assert {name.name: round(name.probability, 2) for name in bottle.names} == {"bottle": 0.6, "cylinder": 0.36}
     doubted = agreed(plain, [Opinion("bottle", 0.2, "onnx:a")])
     assert doubted.label == "object" and [name.name for name in doubted.names] == ["cylinder", "bottle"]
@@ -118,7 +118,7 @@ def test_a_detector_that_fails_leaves_the_labels_of_the_others_and_says_so(caplo
     broken, works = Says(fails=DeskhandError("model_failed", "no answer")), Says(said("cup", (100, 100, 160, 160)), weight=0.5)
     (named,) = rename([an_object()], [pixels(100, 100, 160, 160)], frame(), [broken, works])
     assert named.label_source == "onnx:test" and "no answer" in caplog.text
-    assert named.confidence == pytest.approx(agreed(an_object(), [Opinion("cup", 0.45, "onnx:test")]).confidence)  # the weight counts
+    assert named.named == pytest.approx(agreed(an_object(), [Opinion("cup", 0.45, "onnx:test")]).named)  # the weight counts
 
 
 def test_what_is_printed_on_an_object_is_a_name_beside_its_kind_and_never_its_label():
@@ -127,7 +127,7 @@ def test_what_is_printed_on_an_object_is_a_name_beside_its_kind_and_never_its_la
     mask[100:160, 100:160] = True
     reads = Says(Detection("oat_flakes", 0.9, "ocr:test", (100, 100, 160, 160), mask, printed=True), weight=0.5)
     (named,) = rename([box], [pixels(100, 100, 160, 160)], frame(), [reads])
-    assert (named.label, named.label_source, named.confidence) == ("box", "geometry", 0.6)
+    assert (named.label, named.label_source) == ("box", "geometry")
     told = {name.name: name for name in named.names}
     assert told["oat_flakes"].probability == pytest.approx(0.45) and told["oat_flakes"].source == "ocr:test"
     assert sum(name.probability for name in named.names) <= 1 and told["box"].probability == pytest.approx(0.6 * 0.55)
