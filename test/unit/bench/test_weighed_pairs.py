@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from deskhand.bench.foreign.prepare import prepare
-from deskhand.bench.foreign.weigh import KNOTS, Options, fitted, pairs_seen, weigh, written
+from deskhand.bench.foreign.weigh import KNOTS, Options, Pairs, fitted, pairs_seen, weigh, weights_of, written
 from deskhand.errors import DeskhandError
 from deskhand.perception.fit import one_object
 from deskhand.perception.fit.one_object import pair_model
@@ -34,7 +34,25 @@ def test_the_fit_finds_the_weights_that_the_pairs_were_drawn_with():
     assert np.allclose(weights, [1.5, -0.3, 4.0], rtol=0.2) and bias == pytest.approx(0.7, abs=0.15)
 
 
-def test_what_iswritten_is_read_again(monkeypatch, tmp_path):
+def test_what_a_model_does_not_know_is_fitted_beside_it_and_the_rest_stays(tmp_path):
+    random, count = np.random.default_rng(3), len(NAMES) + sum(map(len, KNOTS.values()))
+    base = np.zeros(count)
+    base[NAMES.index("color")], inside = -2.0, NAMES.index("inside")
+    lines = written(Options(), base, 0.3, 1).splitlines()
+    (tmp_path / "base.yaml").write_text("\n".join(line for line in lines if "inside:" not in line))
+    features = np.zeros((6000, len(NAMES)))
+    features[:, NAMES.index("color")], features[:, NAMES.index("odder")] = random.uniform(-0.5, 0.03, 6000), 5.0
+    features[:, inside] = random.random(6000) < 0.4
+    same = random.random(6000) < 1 / (1 + np.exp(-(0.3 - 2.0 * features[:, NAMES.index("color")] - 1.5 * features[:, inside])))
+    pairs = Pairs(features, same, np.ones(6000))
+    weights, bias, _ = weights_of(Options(base=tmp_path / "base.yaml"), pairs)
+    assert weights[inside] == pytest.approx(-1.5, abs=0.2) and bias == 0.3
+    assert np.array_equal(np.delete(weights, inside), np.delete(base, inside))
+    with pytest.raises(DeskhandError, match="no model to go on from"):
+        weights_of(Options(base=tmp_path / "missing.yaml"), pairs)
+
+
+def test_what_is_written_is_read_again(monkeypatch, tmp_path):
     count = len(NAMES) + sum(map(len, KNOTS.values()))
     weights = np.arange(count) / 10
     (tmp_path / "weights.yaml").write_text(written(Options(), weights, -0.5, 7))

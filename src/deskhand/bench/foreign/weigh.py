@@ -34,6 +34,7 @@ from deskhand.sim.spec import WorldSpec
 from deskhand.tasks.desk_cleaning_foreign import full_container
 from deskhand.tasks.foreign_objects import heaped_world, single_world
 from deskhand.types import Frame
+from deskhand.types.yaml_file import read_yaml
 
 KNOTS: Mapping[str, tuple[float, ...]] = {
     "bend": (0.3, 0.8),
@@ -67,6 +68,7 @@ class Options:
         seed: of the first look, heap and desk.
         reality: of all of them.
         frames: folders of labelled frames besides, see docs/perception.md.
+        base: model whose weights stay what they are: only those of evidence that it does not know are fitted.
         kept: file (.npz) that keeps the pairs of these looks; where it is there, nothing is looked at again.
         joined, odd: see PairModel.
         ridge: of the fit.
@@ -79,6 +81,7 @@ class Options:
     seed: int = 0
     reality: str = "mild"
     frames: tuple[Path, ...] = ()
+    base: Path | None = None
     kept: Path | None = None
     joined: float = 0.85
     odd: float = 1.5
@@ -161,8 +164,27 @@ def weights_of(options: Options, pairs: Pairs) -> tuple[Array, float, int]:
     if len(set(pairs.same[odd].tolist())) < 2:
         raise DeskhandError("invalid_input", f"{int(odd.sum())} pairs are not of both kinds.", hint="Ask for more looks, heaps and desks.")
     knots = [(NAMES.index(name), value) for name, values in KNOTS.items() for value in values]
-    weights, bias = fitted(expanded(pairs.features[odd], knots), pairs.same[odd], options.ridge, pairs.counts[odd])
+    rows, same, counts = expanded(pairs.features[odd], knots), pairs.same[odd], pairs.counts[odd]
+    if options.base is None:
+        return *fitted(rows, same, options.ridge, counts), int(odd.sum())
+    known, bias = _known(options.base)
+    new = np.isnan(known)
+    weights = np.where(new, 0.0, known)
+    if new.any():
+        weights[new] = fitted_beside(rows[:, new], same, options.ridge, counts, rows @ weights + bias)
     return weights, bias, int(odd.sum())
+
+
+def _known(file: Path) -> tuple[Array, float]:
+    """Weights of a model, NaN where it has none, and its bias. Raises ``invalid_input`` where it is none, or has other knots."""
+    try:
+        data = read_yaml(file)
+        if {name: tuple(values) for name, values in data["knots"].items()} != dict(KNOTS):
+            raise ValueError("its knots are others")
+        weights = [float(data["weights"].get(name, np.nan)) for name in NAMES] + [float(value) for name in KNOTS for value in data["beyond"][name]]
+        return np.array(weights), float(data["bias"])
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DeskhandError("invalid_input", f"{file} is no model to go on from: {error!r}.") from error
 
 
 def _asked(options: Options, pairs: Pairs) -> Flags:
@@ -230,6 +252,20 @@ def fitted(features: Array, same: Flags, ridge: float, counts: Array | None = No
     return weights[:-1] / spread, float(weights[-1] - weights[:-1] / spread @ middle)
 
 
+def fitted_beside(features: Array, same: Flags, ridge: float, counts: Array, offset: Array, rounds: int = 40) -> Array:
+    """Weights (F,) of features (N, F) beside what is known already: the log odds (N,) that are told so far."""
+    spread = features.std(axis=0) + 1e-6
+    rows, weights = features / spread, np.zeros(features.shape[1])
+    for _ in range(rounds):
+        chance = 1 / (1 + np.exp(-(rows @ weights + offset)))
+        slope = rows.T @ (counts * (chance - same)) + ridge * weights
+        step = np.linalg.solve((rows * (counts * chance * (1 - chance))[:, None]).T @ rows + ridge * np.eye(len(weights)), slope)
+        weights = weights - step
+        if np.abs(step).max() < 1e-6:
+            break
+    return np.asarray(weights / spread)
+
+
 def written(options: Options, weights: Array, bias: float, pairs: int) -> str:
     """The text of the file."""
 
@@ -246,6 +282,7 @@ def written(options: Options, weights: Array, bias: float, pairs: int) -> str:
         f"# {pairs} pairs in {options.looks} looks at bodies, {options.heaps} heaps, {options.trays} trays and {len(WAYS) * options.desks} desks",
         f"# under `{options.reality}`, seed {options.seed},",
         f"# and {pictured}",
+        *([f"# Of {options.base.name} are the weights of all evidence that it knows; the others were fitted beside them."] if options.base is not None else []),
         f"joined: {options.joined} # pairs above this probability are joined",
         f"odd: {options.odd} # of two pieces that plain solids explain better than this, over the noise of the depth, nothing is asked",
         f"bias: {bias:.4f}",

@@ -39,6 +39,7 @@ def weigh(
     seed: Annotated[int, typer.Option(min=0, help="Of the first look, heap and desk.")] = 0,
     reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
     frames: Annotated[list[Path] | None, typer.Option(help="Folder of labelled frames besides, see docs/perception.md; may be repeated.")] = None,
+    base: Annotated[Path | None, typer.Option(help="Model whose weights stay: only those of evidence that it does not know are fitted.")] = None,
     kept: Annotated[Path | None, typer.Option("--pairs", help="File (.npz) that keeps what was seen; where it is there, nothing is looked at again.")] = None,
 ) -> None:
     """Fit anew what tells that two segments are one object, and write the weights."""
@@ -49,7 +50,7 @@ def weigh(
 
     console = Console(highlight=False)
     with console.status("looking") as status:
-        pairs = fit(Options(number, heaps, trays, desks, seed, reality, tuple(frames or ()), kept), file, status.update)
+        pairs = fit(Options(number, heaps, trays, desks, seed, reality, tuple(frames or ()), base, kept), file, status.update)
     console.print(f"weights of {pairs} pairs written to {file}")
 
 
