@@ -45,12 +45,13 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-EXTRAS = {name for extra in ("detectors", "view", "cameras", "anthropic", "ray", "lerobot", "mlflow", "wandb") for name in requirements(extra)}
+EXTRAS = {name for extra in ("detectors", "view", "cameras", "anthropic", "ray", "lerobot", "mlflow", "wandb", "train") for name in requirements(extra)}
 FOREIGN = SOURCES / "sim/foreign/served"
 """Run by a foreign simulator's own Python, in its own environment."""
 OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyorbbecsdk", *EXTRAS}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
-detectors beside geometry, the operator page, a language model's, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2)."""
+detectors beside geometry, the operator page, a language model's, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2), what the segmenter is
+trained with."""
 
 
 @cache

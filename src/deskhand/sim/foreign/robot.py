@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,9 +27,10 @@ from deskhand.types.yaml_file import read_yaml
 BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; the height is measured
 RANGE = 1.7  # [m] of the camera's depth; farther there is only the room
 CELL = 0.002  # [m] of the histogram of heights
-LEVEL = 0.05  # largest slope of the depth between neighbours that belongs to a level surface
+BLOCK = 8  # [px] of the sides of blocks
+LEVEL = 0.1  # largest slope between blocks that belongs to a level surface
 BELOW, ABOVE = -0.20, 0.05  # [m] about the base's foot, between which a surface to work on is looked for
-LEAST = 2000  # pixels of it
+LEAST = 40  # blocks of it
 
 # The simulator's hand differs from the maker's: the flange to the hand, its turn, the fingers and the tool's centre.
 HAND = {"hand_length": 0.1065, "hand_yaw": -0.785891, "finger_root": 0.0524, "tcp_length": 0.097}
@@ -72,18 +74,33 @@ def surface_height(frame: Frame) -> float:
     Raises:
         DeskhandError: ``no_table`` where there is none.
     """
-    points = frame.points()
-    across, down = np.diff(points, axis=1)[:-1], np.diff(points, axis=0)[:, :-1]
+    blocks = _blocks(frame.points())
+    across, down = (blocks[:-2, 2:] - blocks[:-2, :-2]), (blocks[2:, :-2] - blocks[:-2, :-2])
     normal = np.cross(down, across)
     with np.errstate(invalid="ignore", divide="ignore"):
         upright = np.abs(normal[..., 2]) / np.linalg.norm(normal, axis=-1) > 1 - LEVEL**2 / 2
-        heights = points[:-1, :-1, 2]
+        heights = blocks[1:-1, 1:-1, 2]
         level = heights[upright & (heights > BELOW) & (heights < ABOVE)]
     if len(level) < LEAST:
-        raise DeskhandError("no_table", f"only {len(level)} pixels show a level surface between {BELOW:g} and {ABOVE:g} m about the foot of the base.")
+        raise DeskhandError(
+            "no_table", f"only {len(level)} of the picture's blocks show a level surface between {BELOW:g} and {ABOVE:g} m about the base's foot."
+        )
     counts, edges = np.histogram(level, np.arange(BELOW, ABOVE + CELL, CELL))
     middle = edges[int(np.argmax(counts))] + CELL / 2
     return float(np.median(level[np.abs(level - middle) < 2 * CELL]))
+
+
+def _blocks(points: Array) -> Array:
+    """Median points (H // BLOCK, W // BLOCK, 3) of a picture's square blocks; NaN where a tenth of a block has no depth: a camera's noise gives neighbouring
+    pixels any slope, and blocks little.
+    """
+    rows, columns = (size // BLOCK for size in points.shape[:2])
+    parts = points[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2).reshape(rows, columns, BLOCK**2, 3)
+    missing = np.isnan(parts[..., 2]).mean(axis=2) > 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # blocks without depth
+        middle = np.nanmedian(parts, axis=2)
+    return np.asarray(np.where(missing[..., None], np.nan, middle))
 
 
 class RangedCamera:

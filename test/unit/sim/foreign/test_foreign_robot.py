@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,13 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.follower import straight
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
+from deskhand.geometry import look_at
 from deskhand.sim.foreign.control import MOST_TURN, slowed
 from deskhand.sim.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
 from deskhand.sim.foreign.link import ForeignProcess
+from deskhand.sim.foreign.robot import surface_height
 from deskhand.sim.foreign.served import wire
+from deskhand.types import CameraIntrinsics, Frame
 
 ARM = load_arm("panda")
 
@@ -164,3 +168,26 @@ def test_another_arm_is_refused(served: Served) -> None:
 def test_the_simulators_side_imports_nothing_of_ours() -> None:
     for file in Path(wire.__file__).parent.glob("*.py"):
         assert "import deskhand" not in file.read_text() and "from deskhand" not in file.read_text(), file
+
+
+def desk_seen(height: float, noise: float) -> Frame:
+    """A level surface ``height`` [m] above the base's foot, its far half hidden by what falls off to the camera, with ``noise`` [m] in each pixel."""
+    camera = CameraIntrinsics(640, 480, 580.0, 580.0, 319.5, 239.5)
+    frame = Frame(np.zeros((480, 640, 3), np.uint8), np.ones((480, 640), np.float32), camera, look_at((1.0, 0, 0.7), (0, 0, 0)), 0.0)
+    rays = frame.points() - frame.world_T_camera[:3, 3]
+    depth = (height - frame.world_T_camera[2, 3]) / rays[..., 2]
+    depth[:, 400:] *= np.linspace(1.0, 0.8, 240)
+    depth += np.random.default_rng(3).normal(0.0, noise, depth.shape)
+    depth[::7, ::5] = np.nan
+    return replace(frame, depth=depth.astype(np.float32))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.001, 0.003])
+def test_a_surface_is_measured_whatever_the_noise_of_its_pixels(noise: float) -> None:
+    assert surface_height(desk_seen(-0.011, noise)) == pytest.approx(-0.011, abs=0.001)
+
+
+def test_a_picture_without_a_level_surface_near_the_foot_is_told() -> None:
+    with pytest.raises(DeskhandError, match="level surface") as caught:
+        surface_height(desk_seen(-0.5, 0.001))
+    assert caught.value.code == "no_table"
