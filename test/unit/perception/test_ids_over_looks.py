@@ -53,6 +53,14 @@ def test_a_container_is_never_taken_for_an_object(tracker):
     assert item != container
 
 
+def test_a_container_whose_colour_its_content_hides_keeps_its_id(tracker):
+    """Another size, or another place, is another one."""
+    (first,) = tracker.update([seen("bin", "red", 0.0, 0.3, (0.2, 0.15, 0.1))])
+    assert tracker.update([seen("bin", "green", 0.001, 0.3, (0.2, 0.15, 0.1))]) == [first]
+    assert tracker.update([seen("bin", "red", 0.0, 0.3, (0.1, 0.1, 0.1))]) != [first]
+    assert tracker.update([seen("bin", "blue", 0.2, 0.0, (0.2, 0.15, 0.1))]) != [first]
+
+
 def test_one_poor_look_does_not_change_the_name(tracker):
     (first,) = tracker.update([seen("sponge", "green", 0.0, 0.0, (0.08, 0.04, 0.025))])
     (again,) = tracker.update([seen("eraser", "green", 0.005, 0.0, (0.06, 0.03, 0.025), cut=True)])

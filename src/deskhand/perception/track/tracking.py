@@ -127,6 +127,8 @@ class Tracker:
         distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
         height = abs(track.item.bottom - item.bottom)
         unlike = _unlike(track, detection)
+        if item.is_container and distance < self.tracking.stayed and not _another_size(track.item, item, self.tracking.resized):
+            unlike = min(unlike, self.tracking.unlike_there)  # what fills a container hides its colour
         if distance > reach or height > self.tracking.height or unlike > self.tracking.unlike_there:
             return _NEVER
         return distance / reach + unlike
