@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # before whatever test imports MuJoCo first
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy: two processes whose threads wait for each other by spinning take many times as long
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy: threads of two processes that wait for each other by spinning take a third more time
     os.environ.setdefault(_name, "1")
 
 try:

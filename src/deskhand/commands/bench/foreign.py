@@ -31,7 +31,7 @@ def install(
 
 
 def weigh(
-    file: Annotated[Path, typer.Option("--out", help="YAML file of the weights.")] = Path("config/one_object.yaml"),
+    file: Annotated[Path, typer.Option("--out", help="YAML file of the weights.")] = Path("one_object.yaml"),
     number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 161,
     heaps: Annotated[int, typer.Option(min=0, help="Of five such bodies each.")] = 60,
     trays: Annotated[int, typer.Option(min=0, help="Full of such bodies.")] = 60,
@@ -55,7 +55,7 @@ def weigh(
 
 
 def confide(
-    file: Annotated[Path, typer.Option("--out", help="YAML file of the model.")] = Path("config/whole_object.yaml"),
+    file: Annotated[Path, typer.Option("--out", help="YAML file of the model.")] = Path("whole_object.yaml"),
     number: Annotated[int, typer.Option("--looks", min=0, help="At one body of split wide each.")] = 156,
     crowds: Annotated[int, typer.Option(min=0, help="Desks with six such bodies.")] = 16,
     heaps: Annotated[int, typer.Option(min=0, help="Of five such bodies each.")] = 12,
