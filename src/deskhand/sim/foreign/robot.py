@@ -74,7 +74,7 @@ def surface_height(frame: Frame) -> float:
     Raises:
         DeskhandError: ``no_table`` where there is none.
     """
-    blocks = _blocks(frame.points())
+    blocks = _blocks(np.asarray(frame.points(), float))
     across, down = (blocks[:-2, 2:] - blocks[:-2, :-2]), (blocks[2:, :-2] - blocks[:-2, :-2])
     normal = np.cross(down, across)
     with np.errstate(invalid="ignore", divide="ignore"):
