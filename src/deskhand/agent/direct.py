@@ -34,8 +34,8 @@ KEPT = 3
 """Exchanges that the model is shown again; what the desk looked like before the newest look is left out, so that the prompt does not grow."""
 SYSTEM = f"""You move a robot arm with a parallel gripper over a desk. An action is seven whole numbers [X, Y, Z, Roll, Pitch, Yaw, Gripper].
 X, Y, Z are 0 to 100, cells of {1000 * CELL:g} mm: X grows away from the robot, Y to its left, Z up, 0 is the table.
-Roll, Pitch, Yaw are 0 to {TURNS}: an angle is 3 times the number less 180 degrees, about the fixed axes x, y and z. 0, 60, Yaw points straight down; with Yaw 60
-the fingers close along Y. Gripper is 1 for open and 0 for closed, and moves after the arm has arrived.
+Roll, Pitch, Yaw are 0 to {TURNS}: an angle is 3 times the number less 180 degrees, about the fixed axes x, y and z. 0, 60, Yaw points straight down;
+with Yaw 60 the fingers close along Y. Gripper is 1 for open and 0 for closed, and moves after the arm has arrived.
 To grasp an object: 8 to 10 cells above it, open; down to it, open; the same, closed; up. To let go: above the place, down, open.
 At most {MOST_ACTIONS} actions are executed. Of every object you are told where the middle of what is seen of it is, sorted by Y.
 Answer with JSON: visual_state_description, reasoning_and_reflection, language_plan, executable_plan (a list of actions; empty when the task is done)."""

@@ -26,11 +26,11 @@ ROD = 2.5
 EQUAL = 1.25
 """Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
 OUTLINES, TINTS = "outlines", "tints"
-"""Keys of an object, where somebody has asked: how likely each outline is of it (`detect_outlines`), how far its colour is from each word (`color_grounding`)."""
+"""Keys of an object, where somebody has asked (grounded.py): how likely each outline is of it, how far its colour is from each word."""
 HAS_OUTLINE = 0.25
 """An outline counts from this probability on."""
 AS_LIKELY, LOOSELY = 0.6, 0.2
-"""Share of the likelihood of the likeliest object that others of the same outline have, where one is meant by its outline alone, and where more tells them apart."""
+"""Share of the likelihood of the likeliest object that its like have: where one is meant by its outline alone, and where more tells them apart."""
 SAME_COLOR = 12.0
 """In CIELAB: objects whose distances to a word differ by less cannot be told apart by it."""
 NO_SUCH_COLOR = 75.0

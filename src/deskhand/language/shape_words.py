@@ -32,8 +32,8 @@ REMINDS: dict[str, str] = {
     "hexagon": "honeycomb cell|beehive cell|metal nut|nut|hexagon",
     "pentagon": "house|home plate|pentagon",
 }
-"""Outline -> what has it, as alternatives of a pattern: everyday examples of teaching pages (enchantedlearning.com, slideplayer.com/slide/2603187, a match-the-shape
-worksheet with boomerang and starfish) and the dictionary's."""
+"""Outline -> what has it, as alternatives of a pattern: everyday examples of pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187, a
+worksheet that matches boomerang and starfish) and the dictionary's."""
 LOOKS: dict[str, str] = {
     "star": "five (?:sharp )?(?:points|tips|rays|arms)",
     "crescent": "a crescent (?:shape|outline|top)|two (?:tips|horns) and a curve",
@@ -47,8 +47,8 @@ LOOKS: dict[str, str] = {
 """Outline -> what objects with it have, behind "with"."""
 _THING = r"(?P<thing>object|thing|item|shape|piece|block|one|toy)s?"
 _LIKE = (
-    r"(?:(?:that|which) )?(?:is )?(?:shaped|formed|looking) like|(?:that|which) looks like|(?:that|which) resembles|resembling|(?:that|which) reminds (?:me )?of|"
-    r"(?:(?:that|which) has|having|with|in|of) the (?:shape|form|look) of|in the shape of"
+    r"(?:(?:that|which) )?(?:is )?(?:shaped|formed|looking) like|(?:that|which) looks like|(?:that|which) resembles|resembling|"
+    r"(?:that|which) reminds (?:me )?of|(?:(?:that|which) has|having|with|in|of) the (?:shape|form|look) of|in the shape of"
 )
 _RULES = [
     *((re.compile(rf"\b{_THING} (?:{_LIKE}) (?:an? |the )?(?:{words})s?\b"), outline) for outline, words in REMINDS.items()),

@@ -23,7 +23,7 @@ VERSION = 1
 EXPERT = "expert"
 """Instead of a brain: knows the truth, acts in the space of direct mode."""
 PAPER = {
-    "note": "average over subsets, then base, common, complex, visual, spatial; four families (these two, shape sorter, wipe) with a Franka arm in another simulation",
+    "note": "average over subsets, then base, common, complex, visual, spatial; four families (also shape sorter and wipe), a Franka arm, another simulation",
     "GPT-5 without tools": [0.27, 0.21, 0.25, 0.31, 0.22, 0.35],
     "GPT-5 with tools": [0.35, 0.42, 0.27, 0.44, 0.31, 0.31],
     "Claude-3.7 without tools": [0.38, 0.33, 0.38, 0.46, 0.33, 0.38],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import cv2
 import numpy as np
@@ -100,13 +100,15 @@ def color_grounding(
     parts = sorted((part for part in parts if part.sum() >= min_pixels), key=lambda part: -int(part.sum()))
     kept = np.logical_or.reduce(parts) if parts else np.zeros(mask.shape, bool)
     regions = [_region(part, view.frame.color, view.points, own, ids) for part in parts]
-    ranked = _ranked(color.strip().lower(), view, ctx.belief.scene, own, candidates) if candidates else {}
     counts = {each: int(((named == number) & view.objects).sum()) for number, each in enumerate(COLORS)}
-    return ColorRegions(regions=regions, mask=put_mask(ctx.resources, kept, f"where it is {name}"), seen={each: n for each, n in counts.items() if n}, **ranked)  # type: ignore[typeddict-item]
+    result = ColorRegions(regions=regions, mask=put_mask(ctx.resources, kept, f"where it is {name}"), seen={each: n for each, n in counts.items() if n})
+    if candidates:
+        result["ranked"], result["gap"] = _ranked(color.strip().lower(), view, ctx.belief.scene, own, candidates)
+    return result
 
 
-def _ranked(word: str, view: DeskView, scene: Scene | None, own: npt.NDArray[np.int32], candidates: list[str]) -> dict[str, Any]:
-    """Candidates by their distance in CIELAB; a word that the palette lacks counts as its basic one."""
+def _ranked(word: str, view: DeskView, scene: Scene | None, own: npt.NDArray[np.int32], candidates: list[str]) -> tuple[list[RankedColor], float]:
+    """Candidates by their distance in CIELAB, and the gap; a word that the palette lacks counts as its basic one."""
     if scene is None:
         raise DeskhandError("precondition_failed", "nobody has looked at the desk yet.", hint="Call detect_objects first.")
     basic = color_of(word)
@@ -126,7 +128,7 @@ def _ranked(word: str, view: DeskView, scene: Scene | None, own: npt.NDArray[np.
         RankedColor(object_id=name, rgb=[round(float(value)) for value in rgb], distance=round(distance, 1), confidence=round(float(share), 3))
         for (distance, name, rgb), share in zip(found, shares, strict=True)
     ]
-    return {"ranked": rows, "gap": round(float(shares[0] - shares[1]) if len(shares) > 1 else 1.0, 3)}
+    return rows, round(float(shares[0] - shares[1]) if len(shares) > 1 else 1.0, 3)
 
 
 def named_pixels(color: Image) -> npt.NDArray[np.int8]:

@@ -80,12 +80,12 @@ def detect_outlines(
     view = desk_view(ctx)
     own = owners(view, scene)
     places = {item.id: number for number, item in enumerate(scene.objects)}
-    found = []
+    told = []
     for item in chosen:
         mask_of = own == places[item.id]
         match = match_outline(view.frame, view.points, mask_of, item.top) if not item.is_container else None
-        found.append(_data(item.id, classify(upper_side(view.frame, view.points, mask_of, view.valid)), PIXEL, match))
-    return Outlines(outlines=found)
+        told.append(_data(item.id, classify(upper_side(view.frame, view.points, mask_of, view.valid)), PIXEL, match))
+    return Outlines(outlines=told)
 
 
 def _data(name: str, found: Outline | None, scale: float, match: Match | None = None) -> OutlineData:
