@@ -194,9 +194,11 @@ def _as_footprint(one: FixtureSpec) -> Footprint:
 
 
 def _extent(group: list[ObjectSpec], fixtures: list[FixtureSpec]) -> float:
-    places = np.array([one.pose[:2, 3] for one in (*group, *fixtures)])
+    """The largest first: how far it reaches [m], containers and fixtures before all."""
+    places = np.array([item.pose[:2, 3] for item in group] + [one.pose[:2, 3] for one in fixtures])
+    widest = max([max(item.size[:2]) for item in group] + [max(one.size[:2]) for one in fixtures])
     container = any(item.kind in CONTAINER_KINDS for item in group)
-    return float(np.ptp(places, axis=0).max() + max(max(one.size[:2]) for one in (*group, *fixtures)) + 9 * bool(fixtures) + 3 * container)
+    return float(np.ptp(places, axis=0).max()) + widest + 9 * bool(fixtures) + 3 * container
 
 
 def _shaded(random: Random, item: ObjectSpec) -> ObjectSpec:

@@ -24,7 +24,7 @@ def nothing_is_touched(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * moved, "mm that an object moved at most", at_most=1.0)
 
 
-@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects.")
+@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects, which must be told.")
 def known_paths(desk: ScenarioDesk) -> Measured:
     desk.look()
     can = desk.truth("can").pose[:2, 3]
@@ -37,10 +37,11 @@ def known_paths(desk: ScenarioDesk) -> Measured:
         ([[*low[:2], 0.15], low], True),
         (through, False),
         ([[0.6, 0.0, 0.2]], False),
-        ([[0.0, -0.2, 0.12], [0.0, -0.2, -0.02]], False),
+        ([[*low[:2], 0.12], [*low[:2], -0.02]], False),
         ([[0.1, 0.0, 0.15], [0.55, 0.0, 0.15]], False),
     ]
-    right = [desk.call("path_feasibility", {"waypoints": points})["feasible"] == good for points, good in rows]
+    told = [desk.call("path_feasibility", {"waypoints": points}) for points, _ in rows]
+    right = [one["feasible"] == good and (good or bool(one["code"] and one["reason"])) for one, (_, good) in zip(told, rows, strict=True)]
     return Measured(sum(right) / len(right), "share of the verdicts that are right", equal=1.0)
 
 
@@ -70,7 +71,7 @@ def blocked_and_too_low(desk: ScenarioDesk) -> Measured:
     can, box = desk.truth("can").pose[:3, 3], desk.truth("box").pose[:3, 3]
     cases = [
         [[float(can[0]), float(can[1]) - 0.09, 0.05], [float(can[0]), float(can[1]) + 0.09, 0.05]],
-        [[0.0, -0.2, -0.02]],
+        [low_between(desk, -0.02)],
         [[float(box[0]), float(box[1]), 0.02]],
     ]
     good = 0
