@@ -1,4 +1,4 @@
-"""``deskhand tools``: list, search, show, call, validate, stats."""
+"""``deskhand tools``: list, search, show, call, validate, new, stats."""
 
 from __future__ import annotations
 
@@ -117,6 +117,8 @@ def validate(
     rows: list[Row] = []
     if not cards:
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
+        if bare := [card.name for card in chosen if not any(item.tool == card.name for item in wanted)]:
+            console.print(f"[yellow]no scenario[/yellow] measures {', '.join(bare)}: docs/tools.md says how to write one.", highlight=False)
         if share < 1:
             wanted = bench.drawn_share(wanted, share, seed)
         complete = _run_scenarios(bench.run, wanted, registry, jobs, rows, seed)
@@ -165,6 +167,23 @@ def _run_scenarios(
         finally:
             running.close()
     return True
+
+
+@tools.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the tool: lower case letters, digits and underscores.")],
+    group: Annotated[str, typer.Option(help="perception, cognition, reasoning or execution.")] = "cognition",
+    unit: Annotated[str, typer.Option(help="Unit of the group; deskhand tools stats lists them.")] = "scene_graph_and_world_model",
+    folder: Annotated[Path | None, typer.Option(help="New folder to write into. Default: the name of the tool, here.")] = None,
+) -> None:
+    """Begin a tool in a package of your own: a tool with its card, scenarios that measure it and a test, which pass as they are written."""
+    from deskhand.tools.skeleton import write_skeleton
+
+    where = folder or Path(name)
+    for file in write_skeleton(name, where, _registry(), group, unit):
+        console.print(f"wrote {escape(str(file))}", highlight=False)
+    console.print(f"Now change what it does. `pip install -e {escape(str(where))}` adds it; then:")
+    console.print(f"  deskhand tools show {name}\n  deskhand tools validate {name}\n  python -m pytest {escape(str(where))}", highlight=False)
 
 
 @tools.command()

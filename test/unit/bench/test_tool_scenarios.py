@@ -10,8 +10,8 @@ from deskhand.bench.tools.drawing import GAP, region, stands_free
 from deskhand.bench.tools.worlds import bare, behind, objects
 from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
-from deskhand.tools import validated
 from deskhand.tasks.placement import footprint_of
+from deskhand.tools import validated
 from deskhand.tools.base import load_tools
 
 

@@ -24,7 +24,11 @@ def nothing_is_touched(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * moved, "mm that an object moved at most", at_most=1.0)
 
 
-@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects, which must be told.")
+@scenario(
+    tool="path_feasibility",
+    name="known_paths",
+    situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects, which must be told.",
+)
 def known_paths(desk: ScenarioDesk) -> Measured:
     desk.look()
     can = desk.truth("can").pose[:2, 3]

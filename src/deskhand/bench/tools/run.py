@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any
 from zlib import crc32
@@ -50,12 +51,22 @@ class Row:
 
 
 def all_scenarios() -> list[Scenario]:
-    """Every scenario of the package, by unit."""
+    """Every scenario, by unit: of this package, and of others by the entry points of the group ``deskhand.scenarios``, modules that define some."""
     for units in UNITS.values():
         for unit in units:
             if find_spec(f"deskhand.bench.tools.{unit}") is not None:
                 import_module(f"deskhand.bench.tools.{unit}")
+    _load_others()
     return defined()
+
+
+@cache
+def _load_others() -> None:
+    for point in entry_points(group="deskhand.scenarios"):
+        try:
+            point.load()
+        except Exception as error:  # a package of others may fail in any way; it must not take the rest along
+            log.warning("scenarios %s = %s were left out: %s: %s", point.name, point.value, type(error).__name__, error)
 
 
 def run(

@@ -294,7 +294,11 @@ def person_is_none(desk: ScenarioDesk) -> Measured:
     return Measured(len(heard.stop()), "events", equal=0)
 
 
-@scenario(tool="segment_surface", name="free", situation="The share of the told free area that really is bare table in view, and how much of that it covers.")
+@scenario(
+    tool="segment_surface",
+    name="free",
+    situation="The share of the told free area that really is bare table whose depth was measured, and how much of that it covers.",
+)
 def free_surface(desk: ScenarioDesk) -> Measured:
     desk.look()
     given = desk.call("segment_surface")
@@ -313,6 +317,9 @@ def free_surface(desk: ScenarioDesk) -> Measured:
         told |= np.array([cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in places])
     for item in desk.simulation.truth().objects:  # polygons are without their holes
         told &= np.linalg.norm(places - item.pose[:2, 3], axis=1) > 0.5 * max(item.size[:2]) + 0.01
+    measured = np.zeros(len(places), bool)  # where the sensor tells no depth, nobody knows
+    measured[inside] = np.isfinite(frame.depth[v[inside], u[inside]])
+    told, bare = told & measured, bare & measured
     return Measured(float((told & bare).sum() / (told | bare)[_away(desk, places)].sum()), "intersection over union away from objects", at_least=0.9)
 
 
