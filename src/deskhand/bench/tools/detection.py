@@ -199,7 +199,8 @@ def marker_pose(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="detect_fiducials", name="other_family", situation="An AprilTag where ArUco 4x4 is asked for, and a desk without any: nothing is told.")
 def marker_of_none(desk: ScenarioDesk) -> Measured:
-    uri = with_marker(desk, int(desk.random.integers(0, 500)), pose_at(*desk.random.uniform([-0.1, -0.2], [0.15, 0.2]), 0.0), 0.05)
+    x, y = desk.random.uniform([-0.1, -0.2], [0.15, 0.2]).tolist()
+    uri = with_marker(desk, int(desk.random.integers(0, 500)), pose_at(x, y, 0.0), 0.05)
     found = [desk.call("detect_fiducials", given)["markers"] for given in ({"family": "aruco_4x4", "picture": uri}, {"family": "apriltag_36h11"})]
     return Measured(sum(map(len, found)), "markers", equal=0)
 

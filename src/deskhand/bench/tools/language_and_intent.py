@@ -54,7 +54,7 @@ def _only_one(desk: ScenarioDesk) -> tuple[str, str, str]:
     def clear(name: str, way: tuple[float, float], to: str, wide: float, least: float) -> bool:
         x, y = (desk.truth(name).pose[:2, 3] - desk.truth(to).pose[:2, 3]).tolist()
         along, across = x * way[0] + y * way[1], abs(y * way[0] - x * way[1])
-        return along > least and across < wide * along
+        return bool(along > least and across < wide * along)
 
     for one, two, three in permutations(("red", "green", "blue")):
         for relation, way in DIRECTIONS.items():
