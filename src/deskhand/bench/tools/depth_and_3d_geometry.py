@@ -88,7 +88,8 @@ EYES = [(0.58, 0.0, 0.62), (0.56, 0.12, 0.62), (0.52, -0.12, 0.66), (0.60, 0.06,
 
 def walk(desk: ScenarioDesk) -> tuple[dict[str, object], list[Array]]:
     """Arguments with pictures from several places, and their true poses."""
-    eyes = np.array(EYES) + [[0.0] * 3, *desk.random.uniform(-0.015, 0.015, (len(EYES) - 1, 3)).tolist()]  # the first is the camera's own place
+    eyes = np.array(EYES)
+    eyes[1:] += desk.random.uniform(-0.015, 0.015, eyes[1:].shape)  # the first is the camera's own place
     frames = [desk.picture_from(look_at(eye, (0.03, 0.0, 0.0))) for eye in eyes]
     poses = [frame.world_T_camera for frame in frames]
     k = frames[0].intrinsics
