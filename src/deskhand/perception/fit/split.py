@@ -29,7 +29,7 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None or item.whole:
+        if solid is None or (item.whole and not (item.printed and _is_poor(view, solid))):
             result.append(item)
             continue
         if pair := _pair(fits, item, solid):
@@ -75,7 +75,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     if depth == 0 or len(item) < SPLIT.least:
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
-    poor = solid.error >= max(SPLIT.poor, 2.0 * view.noise) and not inside
+    poor = _is_poor(view, solid) and not inside
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= SPLIT.scrap:
         return blocks
@@ -93,6 +93,11 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         return [item]
     pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(SPLIT.still, 2.5 * view.noise) else [item]
+
+
+def _is_poor(view: View, solid: Solid) -> bool:
+    """Whether a solid explains what is seen so badly that it may be several objects."""
+    return solid.error >= max(SPLIT.poor, 2.0 * view.noise)
 
 
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
