@@ -63,7 +63,7 @@ def registered(frame: Frame, settings: OffsetSettings | None = None) -> Frame:
 
 def offset_of_depth(frame: Frame, settings: OffsetSettings) -> Array | None:
     """How far (2,) [px] right and down the depth lies of the colour; None where too few outlines are seen, or they tell nothing."""
-    rows, columns = np.nonzero(_outlines(frame.depth, settings))
+    rows, columns = np.divmod(np.flatnonzero(_outlines(frame.depth, settings)), frame.depth.shape[1])
     margin = settings.farthest
     inside = (rows >= margin) & (rows < frame.depth.shape[0] - margin) & (columns >= margin) & (columns < frame.depth.shape[1] - margin)
     rows, columns = rows[inside], columns[inside]

@@ -119,8 +119,8 @@ def _by_paint(view: View, item: Segment) -> list[Segment]:
     pieces = pieces_by_color(view, item)
     if len(pieces) < 2:
         return [item]
-    trees = [cKDTree(piece.points) for piece in pieces[:2]]
-    side = np.less(*(tree.query(item.points)[0] for tree in trees))
+    one, other = (np.asarray(cKDTree(piece.points).query(item.points)[0]) for piece in pieces[:2])
+    side = one < other
     return [part_of(item, side), part_of(item, ~side)]
 
 

@@ -57,7 +57,8 @@ def _faces(voxels: Voxels, own: npt.NDArray[np.bool_], settings: BehindSettings)
         if face.sum() < settings.least_face * len(points):
             break
         middle = points[face].mean(axis=0)
-        normal = np.linalg.svd(points[face] - middle, full_matrices=False)[2][2]
+        away = points[face] - middle
+        normal = np.linalg.eigh(away.T @ away)[1][:, 0]
         found.append(_Face(middle, normal * np.sign(normal @ direction + 1e-12), float(face.mean()), int(face.sum())))
         left &= ~face
     return found

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.learned.affinities import Evidence
-from deskhand.perception.rows import lengths, renumbered, rows_of
+from deskhand.perception.rows import lengths, renumbered, rows_of, squares
 from deskhand.perception.segment.settings import ShapeSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
 
@@ -70,7 +70,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = renumbered(np.asarray(cKDTree(centre, compact_nodes=False, balanced_tree=False).query(feature)[1], np.int64))
+        patch = renumbered(_nearest(centre, feature, patch))
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
@@ -82,6 +82,20 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     gap = means(gap_share(rows_of(voxels.middle, i), rows_of(voxels.middle, j))[:, None], which.reshape(-1), len(key))[:, 0]
     middle, normal = means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count))
     return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam, gap)
+
+
+def _nearest(centre: Array, feature: Array, before: Numbers) -> Numbers:
+    """Number (M,) of the one of centres (P, K) that is nearest to each of features (M, K). What is nearer to the one that it had ``before`` than half the way
+    from that to the next centre stays there (C. Elkan: Using the Triangle Inequality to Accelerate k-Means, ICML 2003).
+    """
+    if len(centre) < 2:
+        return np.zeros(len(feature), np.int64)
+    tree = cKDTree(centre)
+    reach = squares(centre - rows_of(centre, np.asarray(tree.query(centre, 2)[1])[:, 1])) / 4
+    result: Numbers = before.copy()
+    asked = np.flatnonzero(squares(feature - rows_of(centre, before)) >= reach[before])
+    result[asked] = tree.query(rows_of(feature, asked))[1]
+    return result
 
 
 def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:

@@ -125,8 +125,9 @@ def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | 
             middle = np.linalg.solve(weighted @ across, weighted @ along)
         except np.linalg.LinAlgError:
             return None
-        miss = np.abs(along - across @ middle) / np.maximum(np.hypot(places[:, 0] - middle[0], places[:, 1] - middle[1]), 1e-6)
-        weight = 1 / (1 + (miss / np.sin(settings.off)) ** 4)
+        miss = np.abs(along - across @ middle) / np.maximum(lengths(places - middle), 1e-6)
+        worse = (miss / np.sin(settings.off)) ** 2
+        weight = 1 / (1 + worse * worse)
     if np.linalg.norm(middle - points[:, :2].mean(axis=0)) > size:
         return None
     return _Axis(middle, float(np.mean(miss < np.sin(settings.off))))
