@@ -76,7 +76,8 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
     count = int(patch.max()) + 1
     i, j = voxels.pairs[patch[i] != patch[j]].T
-    key, which, length = np.unique(np.minimum(patch[i], patch[j]) * count + np.maximum(patch[i], patch[j]), return_inverse=True, return_counts=True)
+    one, other = patch[i], patch[j]
+    key, which, length = np.unique(np.minimum(one, other) * count + np.maximum(one, other), return_inverse=True, return_counts=True)
     borders = np.stack(np.divmod(key, count), axis=1)
     seam = means((rows_of(voxels.middle, i) + rows_of(voxels.middle, j)) / 2, which.reshape(-1), len(key))
     gap = means(gap_share(rows_of(voxels.middle, i), rows_of(voxels.middle, j))[:, None], which.reshape(-1), len(key))[:, 0]
@@ -178,8 +179,7 @@ def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) ->
         size = np.bincount(part, patches.size, count)
         a, b = part[patches.borders].T
         out = a != b
-        shared = coo_matrix((patches.length[out], (a[out], b[out])), (count, count)).tocsr()
-        shared = (shared + shared.T).tocsr()
+        shared = coo_matrix((np.tile(patches.length[out], 2), (np.concatenate([a[out], b[out]]), np.concatenate([b[out], a[out]]))), (count, count)).tocsr()
         goes = np.arange(count)
         for k in np.argsort(size, kind="stable"):
             row = slice(shared.indptr[k], shared.indptr[k + 1])

@@ -101,7 +101,7 @@ def voxel_edge(view: View, settings: SegmentSettings) -> float:
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    objects = np.flatnonzero(labels)
+    objects = np.flatnonzero(labels > 0)
     number, points = labels.reshape(-1)[objects], rows_of(view.points.reshape(-1, 3), objects)
     far = lengths(points - view.eye.astype(np.float32))
     low = points[:, 2] < bend * far**2
