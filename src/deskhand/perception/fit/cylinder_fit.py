@@ -9,6 +9,7 @@ from deskhand.perception.fit.settings import CYLINDER_FIT
 from deskhand.perception.fit.solid import Solid, rms, standing_pose
 from deskhand.perception.footprint import fit_round
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.rows import cross
 from deskhand.perception.small_systems import solve_small
 
 
@@ -90,7 +91,7 @@ def _fit_axis(
 
     Returns shift and slope along ``side``, the same upwards, and the radius. With ``floor`` it lies on that height: nothing upwards is free.
     """
-    up = np.cross(axis, side)
+    up = cross(axis, side)
     points = points[:: 1 + len(points) // CYLINDER_FIT.fit_points]
     t, x, z = points @ axis, points @ side, points @ up
     s1, a1, s2, a2, radius = start
