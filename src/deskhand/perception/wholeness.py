@@ -84,7 +84,8 @@ def features_of(view: View, placed: Sequence[Placed], printed: Sequence[bool], h
     for number, item in enumerate(placed):
         owner[item.segment.pixels] = number
     owner = owner.reshape(height, width)
-    rows = [_features(view, owner, number, item, placed, *told) for number, (item, *told) in enumerate(zip(placed, printed, hidden, strict=True))]
+    told = enumerate(zip(placed, printed, hidden, strict=True))
+    rows = [_features(view, owner, number, item, placed, many, share) for number, (item, many, share) in told]
     return np.array(rows).reshape(-1, len(FEATURES))
 
 

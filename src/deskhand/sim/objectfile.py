@@ -14,7 +14,7 @@ from deskhand.geometry import Array, make_transform, matrix_from_quaternion, qua
 from deskhand.sim.convex import volume_of
 from deskhand.sim.fields import Field
 from deskhand.sim.model_file import SUFFIX, load_model
-from deskhand.sim.shapes import SHAPES, shape_pieces
+from deskhand.sim.shapes import KNOWN, shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, KINDS, ObjectSpec
 from deskhand.types.meshes import load_mesh
 
@@ -143,14 +143,14 @@ def _mesh_path(field: Field, folder: Path) -> Path | None:
 
 def _shape(field: Field) -> str:
     shape = field.text("")
-    if shape and shape not in SHAPES:
-        raise field.error(f"there is no shape {shape!r}; valid: {', '.join(sorted(SHAPES))}")
+    if shape and shape not in KNOWN:
+        raise field.error(f"there is no shape {shape!r}; valid: {', '.join(sorted(KNOWN))}")
     return shape
 
 
 def _shape_size(field: Field, shape: str) -> tuple[float, float, float]:
     """One number: the longest edge, the others follow; none: the usual size."""
-    usual = SHAPES[shape].size
+    usual = KNOWN[shape].size
     if isinstance(field.value, list):
         x, y, z = field.numbers((3,), low=0.003, high=1.0)
     else:

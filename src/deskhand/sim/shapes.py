@@ -18,6 +18,8 @@ from deskhand.sim.convex import bar, block, circle, fitted, lying, prism, revolv
 Size = tuple[float, float, float]
 WALL = 0.0075  # [m] of mugs and bowls: thicker than the smallest opening of every gripper here
 FLOOR = 0.006
+STAR_INNER = 0.5  # radius of a star's inward corners over that of its points
+MOON_INNER = (0.5, 0.8)  # middle and radius of the circle that a crescent lacks, over the radius of the whole
 PEG_BORE = 0.013  # [m] through the rings that go over pegs
 
 
@@ -36,11 +38,11 @@ def shape_pieces(name: str, size: Size) -> list[Array]:
     Raises:
         DeskhandError: ``invalid_input`` when there is no such shape or it cannot be so small.
     """
-    if name not in SHAPES:
-        raise DeskhandError("invalid_input", f"there is no shape {name!r}; valid: {', '.join(sorted(SHAPES))}.")
-    if min(size) < 0.004 or (SHAPES[name].held_by == "rim" and (size[1] < 3 * WALL or size[2] < 3 * FLOOR)):
+    if name not in KNOWN:
+        raise DeskhandError("invalid_input", f"there is no shape {name!r}; valid: {', '.join(sorted(KNOWN))}.")
+    if min(size) < 0.004 or (KNOWN[name].held_by == "rim" and (size[1] < 3 * WALL or size[2] < 3 * FLOOR)):
         raise DeskhandError("invalid_input", f"a {name} cannot be as small as {size} m.")
-    return fitted(SHAPES[name].pieces(size), size)
+    return fitted(KNOWN[name].pieces(size), size)
 
 
 # ---------------------------------------------------------------- hollow objects
@@ -167,6 +169,35 @@ def _tri_prism(size: Size) -> list[Array]:
     return [np.array([(sx * x / 2, a * y / 2, h) for sx in (-1, 1) for a, h in ((-1, 0.0), (1, 0.0), (0, z))])]
 
 
+def _star_prism(size: Size) -> list[Array]:
+    """A five-pointed star drawn upwards: a kite for each point, from the middle to two inward corners and the tip."""
+    angle = np.pi / 2 + np.pi * np.arange(11) / 5
+    corners = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(np.arange(11) % 2 == 0, 1.0, STAR_INNER)[:, None]
+    kites = [np.array([(0.0, 0.0), corners[tip - 1], corners[tip], corners[(tip + 1) % 10]]) for tip in range(0, 10, 2)]
+    return [prism(kite, 0.0, size[2]) for kite in kites]
+
+
+def _triangle_prism(size: Size) -> list[Array]:
+    """Equilateral as its usual size is; it stands on a triangle."""
+    return [prism(circle(1.0, 3), 0.0, size[2])]
+
+
+def _disc_prism(size: Size) -> list[Array]:
+    return [prism(circle(1.0, 32), 0.0, size[2])]
+
+
+def _moon_prism(size: Size) -> list[Array]:
+    """A crescent drawn upwards: what one circle leaves of another, cut across into convex strips."""
+    far, radius = MOON_INNER
+    x = (1 - radius**2 + far**2) / (2 * far)  # of the two tips
+    out, inner = np.arccos(x), np.arctan2(np.sqrt(1 - x**2), x - far)
+    first, second = np.linspace(out, 2 * np.pi - out, 11), np.linspace(inner, 2 * np.pi - inner, 11)
+    outside = np.column_stack([np.cos(first), np.sin(first)])
+    inside = np.column_stack([far + radius * np.cos(second), radius * np.sin(second)])
+    strips = [np.array([outside[k], outside[k + 1], inside[k + 1], inside[k]]) for k in range(10)]
+    return [prism(np.unique(strip.round(9), axis=0), 0.0, size[2]) for strip in strips]
+
+
 def _pyramid(size: Size) -> list[Array]:
     return [prism(circle(size[0] / 2, 4) @ np.array([[1, 1], [-1, 1]]) / np.sqrt(2), 0.0, size[2], 0.4)]
 
@@ -271,3 +302,12 @@ SHAPES: dict[str, ShapeKind] = {
     "brush": ShapeKind(_brush, (0.120, 0.032, 0.014)),
     "wrench": ShapeKind(_wrench, (0.120, 0.032, 0.012)),
 }
+"""What a gripper is tried on (bench/grasp)."""
+PRISMS: dict[str, ShapeKind] = {
+    "star_prism": ShapeKind(_star_prism, (0.032, 0.0304, 0.030)),
+    "disc_prism": ShapeKind(_disc_prism, (0.030, 0.030, 0.030)),
+    "triangle_prism": ShapeKind(_triangle_prism, (0.0277, 0.032, 0.030)),
+    "moon_prism": ShapeKind(_moon_prism, (0.0258, 0.032, 0.030)),
+}
+"""Outlines drawn upwards, told apart by their upper side."""
+KNOWN = SHAPES | PRISMS

@@ -30,7 +30,7 @@ class ObjectSpec:
         pose: world_T_object at the start (it is let settle).
         wall: thickness of a container's walls and floor [m].
         mesh: OBJ, STL or model file (model_file.py: with print and convex pieces of its own) for kind ``mesh``, scaled to ``size``.
-        shape: for kind ``mesh`` without a file: one of :data:`deskhand.sim.shapes.SHAPES`, drawn for ``size``.
+        shape: for kind ``mesh`` without a file: one of :data:`deskhand.sim.shapes.KNOWN`, drawn for ``size``.
     """
 
     name: str

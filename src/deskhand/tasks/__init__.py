@@ -20,6 +20,8 @@ TASKS = {
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
     "desk_cleaning_foreign": "deskhand.tasks.desk_cleaning_foreign:DeskCleaningForeign",
     "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
+    "eb_pick": "deskhand.tasks.eb_manipulation:EbPick",
+    "eb_stack": "deskhand.tasks.eb_manipulation:EbStack",
     "free_instructions": "deskhand.tasks.free_instructions:FreeInstructions",
 }
 """Name to class, imported when asked for."""

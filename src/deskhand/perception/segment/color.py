@@ -36,4 +36,4 @@ def _without_outline(parts: Labels, width: int) -> Labels:
     kernel = np.ones((2 * width + 1, 2 * width + 1), np.uint8)
     picture = parts.astype(np.uint16 if parts.max() < 2**16 else np.float32)  # small numbers take half the time
     same = cv2.dilate(picture, kernel) == cv2.erode(picture, kernel)
-    return parts * same
+    return np.asarray(parts * same)

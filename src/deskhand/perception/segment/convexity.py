@@ -92,8 +92,8 @@ def _nearest(centre: Array, feature: Array, before: Numbers) -> Numbers:
     if len(centre) < 2:
         return np.zeros(len(feature), np.int64)
     tree = cKDTree(centre)
-    reach = squares(centre - rows_of(centre, tree.query(centre, 2)[1][:, 1])) / 4
-    result = before.copy()
+    reach = squares(centre - rows_of(centre, np.asarray(tree.query(centre, 2)[1])[:, 1])) / 4
+    result: Numbers = before.copy()
     asked = np.flatnonzero(squares(feature - rows_of(centre, before)) >= reach[before])
     result[asked] = tree.query(rows_of(feature, asked))[1]
     return result

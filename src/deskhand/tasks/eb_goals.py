@@ -1,0 +1,59 @@
+"""What must be true at the end of eb_pick and eb_stack, on ground truth. A predicate says why it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.sim.spec import Truth
+from deskhand.tasks.placement import AT_REST, outline, where_is
+
+TOUCHING = 0.004  # [m] between the underside of an object and the top of what bears it
+ON_DESK = 0.006  # [m] above the desk up to which something stands on it
+
+
+@dataclass(frozen=True)
+class InContainer:
+    """``item`` lies in ``container``, and nobody holds it."""
+
+    item: str
+    container: str
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """``top`` stands on ``bottom``, which stands on the desk: released, at rest, its centre within half an edge of the bottom one's."""
+
+    bottom: str
+    top: str
+
+
+Goal = InContainer | Stacked
+
+
+def unmet(goal: Goal, end: Truth, walls: Mapping[str, float]) -> str:
+    """Why ``goal`` does not hold, empty when it does; ``walls``: thickness [m] of each container by name."""
+    if isinstance(goal, Stacked):
+        return _not_stacked(goal, end)
+    found = where_is(end.get(goal.item), {name: (end.get(name), wall) for name, wall in walls.items()}, end.in_hand)
+    return "" if found == goal.container else f"{goal.item} is in {goal.container} when all is right, and it is at {found}"
+
+
+def _not_stacked(goal: Stacked, end: Truth) -> str:
+    bottom, top = end.get(goal.bottom), end.get(goal.top)
+    for item in (bottom, top):
+        if item.name in end.in_hand:
+            return f"{item.name} is in the gripper"
+        if item.velocity > AT_REST:
+            return f"{item.name} moves"
+    heights = {item.name: outline(item)[:, 2] for item in (bottom, top)}
+    if heights[bottom.name].min() > ON_DESK:
+        return f"{bottom.name} does not stand on the desk"
+    if abs(heights[top.name].min() - heights[bottom.name].max()) > TOUCHING:
+        return f"{top.name} does not stand on {bottom.name}"
+    aside = float(np.linalg.norm(top.pose[:2, 3] - bottom.pose[:2, 3]))
+    if aside > min(bottom.size[:2]) / 2:
+        return f"{top.name} stands {1000 * aside:.0f} mm beside the middle of {bottom.name}"
+    return ""
