@@ -69,6 +69,13 @@ def cross(rows: Array, others: Array) -> Array:
     return result
 
 
+def is_among(numbers: npt.NDArray[np.int64], others: npt.NDArray[np.int64], size: int) -> Mask:
+    """Which of numbers (N,) are among others (M,); all are 0 or more, and below ``size``, as many as the pixels of a picture."""
+    there = np.zeros(size, bool)
+    there[others] = True
+    return there[numbers]
+
+
 def renumbered(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The same numbers (N,), 0 or more, counted from 0 without gaps, in their order."""
     there = np.bincount(numbers) > 0
