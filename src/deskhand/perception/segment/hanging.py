@@ -60,7 +60,8 @@ def _least(item: Segment, other: Segment, settings: HangingSettings) -> float:
 
 def is_rod(item: Segment, thin: float) -> bool:
     """Whether it is long and thin: a piece of a pen that leans or lies across is no handle."""
-    middle, long = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(item.points.T))[1:], 1e-12))
+    away = item.points - item.points.mean(axis=0)
+    middle, long = np.sqrt(np.maximum(np.linalg.eigvalsh(away.T @ away / max(1, len(away) - 1))[1:], 1e-12))
     return bool(long > thin * middle)
 
 
