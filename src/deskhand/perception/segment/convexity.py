@@ -70,7 +70,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = renumbered(_nearest(centre, feature, patch))
+        patch = renumbered(nearest_centre(centre, feature, patch))
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
@@ -85,7 +85,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam, gap)
 
 
-def _nearest(centre: Array, feature: Array, before: Numbers) -> Numbers:
+def nearest_centre(centre: Array, feature: Array, before: Numbers) -> Numbers:
     """Number (M,) of the one of centres (P, K) that is nearest to each of features (M, K). What is nearer to the one that it had ``before`` than half the way
     from that to the next centre stays there (C. Elkan: Using the Triangle Inequality to Accelerate k-Means, ICML 2003).
     """
