@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.quantiles import quantile, spread
 from deskhand.types import Frame
 
 POWERS = tuple((i, j) for i in range(4) for j in range(4 - i))
@@ -48,7 +50,7 @@ def unbent(frame: Frame, settings: BendSettings | None = None) -> Frame:
     return replace(frame, depth=np.asarray(frame.depth - field * frame.depth * frame.depth, dtype=np.float32))
 
 
-def bend_of_table(frame: Frame, settings: BendSettings) -> Array | None:
+def bend_of_table(frame: Frame, settings: BendSettings) -> npt.NDArray[np.float32] | None:
     """Error of the depth (H, W) [1/m] over its square; None where the table is flat or too little of it is seen."""
     k = frame.intrinsics
     depth = frame.depth[:: settings.stride, :: settings.stride].astype(float)
@@ -67,14 +69,17 @@ def bend_of_table(frame: Frame, settings: BendSettings) -> Array | None:
         kept = np.abs((error - terms @ weights) * depth**2 * rise) < band
         if kept.sum() < settings.least:
             return None
-        weights = np.linalg.lstsq(terms[kept], error[kept], rcond=None)[0]
+        own = terms[kept]
+        weights = np.linalg.solve(own.T @ own, own.T @ error[kept])
     found = terms @ weights
-    if np.quantile(np.abs(found * depth**2 * rise)[kept], 0.98) < settings.smallest:
+    if quantile(np.abs(found * depth**2 * rise)[kept], 0.98) < settings.smallest:
         return None
     across, down = np.arange(k.width) / k.width - 0.5, np.arange(k.height)[:, None] / k.height - 0.5
-    low, high = np.quantile(found[kept], [0.0, 1.0])  # no further than the table goes: polynomials run away beyond
-    field = np.clip(_field(across, down, weights), low, high)
-    return None if max(abs(low), abs(high)) > settings.largest else np.asarray(field)
+    low, high = found[kept].min(), found[kept].max()  # no further than the table goes: polynomials run away beyond
+    if max(abs(low), abs(high)) > settings.largest:
+        return None
+    field = _field(across, down, weights)
+    return np.clip(field, np.float32(low), np.float32(high), out=field)
 
 
 def _rise(frame: Frame, u: Array, v: Array) -> Array:
@@ -84,7 +89,7 @@ def _rise(frame: Frame, u: Array, v: Array) -> Array:
 
 
 def _spread_out(places: Array, side: int, settings: BendSettings) -> bool:
-    low, high = np.quantile(places, [0.02, 0.98])
+    low, high = spread(places, 0.02, 0.98)
     return bool(high - low > settings.share * side)
 
 
@@ -93,10 +98,10 @@ def _terms(x: Array, y: Array) -> Array:
     return np.column_stack([x**i * y**j for i, j in POWERS])
 
 
-def _field(across: Array, down: Array, weights: Array) -> Array:
+def _field(across: Array, down: Array, weights: Array) -> npt.NDArray[np.float32]:
     """The same over the whole picture (H, W), row by column."""
     table = np.zeros((4, 4))
     for weight, (i, j) in zip(weights, POWERS, strict=True):
         table[j, i] = weight
     powers = np.arange(4)
-    return np.asarray(down**powers @ (table @ across ** powers[:, None]))
+    return np.asarray((down**powers).astype(np.float32) @ (table @ across ** powers[:, None]).astype(np.float32))

@@ -15,7 +15,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
-from deskhand.perception.color import lit_color, name_color
+from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
 from deskhand.perception.containers.hollow import Hollow
@@ -217,9 +217,10 @@ class Perception:
     def _detections(self, view: View, placed: list[Placed]) -> tuple[Array, list[Detection]]:
         """Each object as geometry tells it, and what tells how likely it is one whole one (N, len(FEATURES))."""
         printed = self._printed(view, placed)
-        features = features_of(view, placed, printed)
+        hidden = [occluded_share(view, item.segment.pixels) for item in placed]
+        features = features_of(view, placed, printed, hidden)
         chances = map(float, whole_model().probability(features))
-        return features, [self._detection(view, *about) for about in zip(placed, printed, chances, strict=True)]
+        return features, [self._detection(view, *about) for about in zip(placed, printed, hidden, chances, strict=True)]
 
     def _printed(self, view: View, placed: list[Placed]) -> list[bool]:
         """Which objects have many colours."""
@@ -229,22 +230,25 @@ class Perception:
         many = printed_parts(view, labels, ColorSettings())
         return [number < len(many) and bool(many[number]) for number in range(1, len(placed) + 1)]
 
-    def _detection(self, view: View, item: Placed, printed: bool, whole: float) -> Detection:
+    def _detection(self, view: View, item: Placed, printed: bool, hidden: float, whole: float) -> Detection:
         pixels = item.segment.pixels
         paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
         level = level_share(view, paint)
         if _has_lid(item) and (~level).sum() > 40:
             paint, level = paint[~level], np.zeros(int((~level).sum()), bool)  # lids of cans are metal: the side tells the colour
-        rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level)
-        cut_share = occluded_share(view, pixels)
-        cut = cut_share > LOOK.cut or item.relation == "held"
+        colors = view.frame.color.reshape(-1, 3)[paint]
+        if printed and len(colors):
+            own = main_color(colors)
+            colors, level = colors[own], level[own]
+        rgb = lit_color(colors, level)
+        cut = hidden > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
         look = Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy, printed=printed, error=error_of(view, item.solid))
         label, _, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
-        left = 1.0 - LOOK.hidden_doubt * min(1.0, cut_share)
+        left = 1.0 - LOOK.hidden_doubt * min(1.0, hidden)
         names = tuple(replace(name, probability=left * name.probability) for name in names)
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.frame_settings import VIEW
-from deskhand.perception.rows import all_of, rows_of, squares
+from deskhand.perception.rows import rows_of, squares
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import TableFit
 from deskhand.types import Frame
@@ -61,6 +62,11 @@ class View:
         v, u = np.divmod(pixels, self.valid.shape[1])
         return np.asarray((v + self.origin[0]) * self.whole.intrinsics.width + u + self.origin[1])
 
+    @cached_property
+    def far(self) -> float:
+        """Distance [m] of most objects along the camera's axis: the median."""
+        return float(np.median(self.frame.depth[self.objects]))
+
     @property
     def eye(self) -> Array:
         """Position (3,) of the camera."""
@@ -101,9 +107,13 @@ def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robo
     color = cv2.medianBlur(np.ascontiguousarray(frame.color[window]), 3).astype(np.float32)
     total = color[..., 0] + color[..., 1] + color[..., 2]
     color += 8.0
-    color *= (1.0 / (total + 24.0))[..., None]
+    share = 1.0 / (total + 24.0)
+    for channel in range(3):
+        color[..., channel] *= share
     part = _cut(level, window)
-    points = np.stack([_coordinate(part, axis) for axis in range(3)], axis=-1)
+    points = np.empty((*part.depth.shape, 3), np.float32)
+    for axis in range(3):
+        points[..., axis] = _coordinate(part, axis)
     valid = np.isfinite(part.depth)
     origin = window[0].start, window[1].start
     return View(part, origin, level, points, color, total / 3, valid, np.zeros(valid.shape, bool), objects[window], robot[window], fit.noise)
@@ -117,9 +127,12 @@ def _objects(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot
     right, down, pose = _rays(frame)
     v, u = np.divmod(flat, frame.intrinsics.width)
     rays = np.column_stack([right[u], down[v, 0], np.ones(len(flat), np.float32)])
-    points = rays @ pose[:3, :3].T * frame.depth.reshape(-1)[flat, None] + pose[:3, 3]
+    points = rays @ pose[:3, :3].T
+    points *= frame.depth.reshape(-1)[flat, None]
+    points += pose[:3, 3]
     half = (np.asarray(fit.table.size) / 2 + 0.02).astype(np.float32)
-    within = all_of(np.abs(points[:, :2] - fit.table.pose[:2, 3].astype(np.float32)) < half)
+    middle = fit.table.pose[:2, 3].astype(np.float32)
+    within = np.logical_and(*(np.abs(points[:, axis] - middle[axis]) < half[axis] for axis in (0, 1)))
     own = np.zeros(len(flat), bool)
     if is_robot is not None:
         own[within] = is_robot(points[within])
@@ -155,7 +168,7 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     """
     reach, width = settings.fill_reach, view.valid.shape[1]
     near = cv2.dilate(view.objects.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
-    v, u = np.nonzero(~view.valid & ~view.robot & near)
+    v, u = np.divmod(np.flatnonzero(~view.valid & ~view.robot & near), width)
     if not len(v):
         return view
     own, own_distance = _nearest(view.objects, v, u)
@@ -178,9 +191,7 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
 def _nearest(mask: Mask, v: Indices, u: Indices) -> tuple[Indices, Floats]:
     """Flat index of the nearest pixel of ``mask`` to each (v, u), and the distance [px]."""
     distance, labels = cv2.distanceTransformWithLabels((~mask).astype(np.uint8), cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
-    flat = np.nonzero(mask.reshape(-1))[0]
-    index = np.zeros(int(labels.max()) + 1, np.int64)
-    index[labels.reshape(-1)[flat]] = flat
+    index = np.append(0, np.flatnonzero(mask))  # labels count the pixels of the mask from 1, row by row
     return index[labels[v, u]], distance[v, u]
 
 

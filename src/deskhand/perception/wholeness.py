@@ -19,7 +19,6 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.pair_evidence import error_of
 from deskhand.perception.fit.solid import surface_distance
 from deskhand.perception.naming_settings import WHOLE
-from deskhand.perception.segment.segmentation import occluded_share
 from deskhand.perception.support.support import Placed
 from deskhand.perception.view import Mask, View
 from deskhand.types.resources import resource_path
@@ -78,25 +77,27 @@ def load_whole_model(file: Path) -> WholeModel:
         raise DeskhandError("config_error", f"{file} is no model of whole objects: {error!r}.", hint="deskhand bench foreign confide") from error
 
 
-def features_of(view: View, placed: Sequence[Placed], printed: Sequence[bool]) -> Array:
-    """What tells it of each object (N, len(FEATURES))."""
+def features_of(view: View, placed: Sequence[Placed], printed: Sequence[bool], hidden: Sequence[float]) -> Array:
+    """What tells it of each object (N, len(FEATURES)); ``hidden``: the :func:`occluded_share` of each."""
     height, width = view.valid.shape
     owner = np.full(height * width, -1, np.int64)
     for number, item in enumerate(placed):
         owner[item.segment.pixels] = number
     owner = owner.reshape(height, width)
-    rows = [_features(view, owner, number, item, placed, many) for number, (item, many) in enumerate(zip(placed, printed, strict=True))]
+    told = enumerate(zip(placed, printed, hidden, strict=True))
+    rows = [_features(view, owner, number, item, placed, many, share) for number, (item, many, share) in told]
     return np.array(rows).reshape(-1, len(FEATURES))
 
 
-def _features(view: View, owner: Array, number: int, item: Placed, placed: Sequence[Placed], printed: bool) -> list[float]:
+def _features(view: View, owner: Array, number: int, item: Placed, placed: Sequence[Placed], printed: bool, hidden: float) -> list[float]:
     window = _window(item, view.valid.shape)
     own = owner[window] == number
     touch, alike, neighbours = _touching(view, owner[window], own, number, window, placed)
     outline = np.zeros(own.shape, np.uint8)
-    v, u = np.nonzero(own)
-    if len(u) >= 3:
-        cv2.fillConvexPoly(outline, cv2.convexHull(np.column_stack([u, v]).astype(np.int32)), 1)
+    rows = np.flatnonzero(own.any(axis=1))
+    if len(rows):
+        ends = own[rows].argmax(axis=1), own.shape[1] - 1 - own[rows, ::-1].argmax(axis=1)  # of each row: all others are between
+        cv2.fillConvexPoly(outline, cv2.convexHull(np.column_stack([np.concatenate(ends), np.tile(rows, 2)]).astype(np.int32)), 1)
     inside = outline.astype(bool) | own
     known = view.valid[window] & ~view.filled[window]
     _, _, stats, _ = cv2.connectedComponentsWithStats(own.astype(np.uint8), connectivity=8)
@@ -111,7 +112,7 @@ def _features(view: View, owner: Array, number: int, item: Placed, placed: Seque
         float(hollow),
         float(printed),
         float(len(item.solid.guessed)),
-        0.0 if any(_in(placed, other, number) for other in range(len(placed))) else min(1.0, occluded_share(view, item.segment.pixels)),
+        0.0 if any(_in(placed, other, number) for other in range(len(placed))) else min(1.0, hidden),
         touch,
         alike,
         float(neighbours),
@@ -142,15 +143,18 @@ def _touching(view: View, owner: Array, own: Mask, number: int, window: tuple[sl
         return 0.0, 0.0, 0
     depth = np.where(view.valid[window] | view.filled[window], view.frame.depth[window], np.nan).astype(np.float32)
     mine = np.where(own, depth, np.inf).astype(np.float32)
-    nearest = cv2.erode(np.nan_to_num(mine, nan=np.inf), np.ones((3, 3), np.uint8))
-    farthest = cv2.dilate(np.where(np.isfinite(mine), mine, -np.inf).astype(np.float32), np.ones((3, 3), np.uint8))
+    seen = np.isfinite(mine)
+    nearest = cv2.erode(np.where(seen, mine, np.float32(np.inf)), np.ones((3, 3), np.uint8))
+    farthest = cv2.dilate(np.where(seen, mine, np.float32(-np.inf)), np.ones((3, 3), np.uint8))
     level = ring & (owner >= 0) & (depth > nearest - WHOLE.step) & (depth < farthest + WHOLE.step)
-    level &= ~np.isin(owner, [other for other in range(len(placed)) if _in(placed, other, number) or _in(placed, number, other)])
-    touched, counts = np.unique(owner[level], return_counts=True)
+    beside = np.bincount(owner[level], minlength=len(placed))
+    beside[[other for other in range(len(placed)) if _in(placed, other, number) or _in(placed, number, other)]] = 0
+    touched = np.flatnonzero(beside)
+    counts = beside[touched]
     chroma = placed[number].segment.chroma
     alike = sum(
         count * np.exp(-float(np.linalg.norm(placed[int(other)].segment.chroma - chroma)) / WHOLE.color)
         for other, count in zip(touched, counts, strict=True)
         if int(other) != number
     )
-    return float(level.sum() / total), float(alike / total), int((counts >= WHOLE.contact).sum())
+    return float(counts.sum() / total), float(alike / total), int((counts >= WHOLE.contact).sum())

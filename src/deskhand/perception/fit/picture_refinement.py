@@ -20,12 +20,18 @@ from deskhand.perception.view import Floats, Mask, View
 _FAR = np.array([0.5, 1.0, 2.0])  # steps down the slope
 _PLACES = np.arange(-15, 16) * 0.002  # [m] from where a side that is not seen is taken to be
 _NEVER = 1e9
+_BOUNDS = ([0, 2, 5], [1, 3, 6])  # of the numbers of a box: where it begins along each axis, and where it ends
 # What can be moved of each shape: sides and yaw, centre and radius; then the lowest and the highest point.
 _SCALES = {
     "box": np.array([1.0, 1.0, 1.0, 1.0, REFINEMENT.turn, 1.0, 1.0]),
     "cylinder": np.array([1.0, 1.0, 1.0, 1.0, 1.0]),
     "sphere": np.array([1.0, 1.0, 1.0, 0.0, 0.0]),
 }
+# The sides of a solid as sums of these numbers.
+_SIZES = {shape: np.zeros((len(scales), 3)) for shape, scales in _SCALES.items()}
+_SIZES["box"][[1, 3, 6], [0, 1, 2]], _SIZES["box"][[0, 2, 5], [0, 1, 2]] = 1.0, -1.0
+_SIZES["cylinder"][2, :2], _SIZES["cylinder"][[4, 3], 2] = 2.0, [1.0, -1.0]
+_SIZES["sphere"][2] = 2.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ def may_refine(solid: Solid) -> bool:
     return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > REFINEMENT.upright
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool], rough: bool = False) -> tuple[Solid, float]:
     """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px].
 
@@ -64,7 +71,8 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
         lower = np.minimum(costs[:count], costs[count:])
         which = np.flatnonzero(least - lower > REFINEMENT.gain)
         # Sides and yaw depend on each other: all are moved at once, too, those that gain and down the slope.
-        slope = np.clip(costs[:count], 0, _NEVER / 1e3) - np.clip(costs[count:], 0, _NEVER / 1e3)
+        clipped = np.clip(costs, 0, _NEVER / 1e3)
+        slope = clipped[:count] - clipped[count:]
         down = (slope / max(1e-9, float(np.abs(slope).max()))) @ moves[count:]
         together = moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
         trials = best + REFINEMENT.steps[level] * np.concatenate([moves[[int(np.argmin(costs))]], together[None], _FAR[:, None] * down])
@@ -97,6 +105,7 @@ def _in_the_middle(numbers: Array, axis: int, eye: Floats, pixels: Pixels, prior
     return np.asarray(numbers + weights @ moves[near] / weights.sum())
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def explains_badly(view: View, pixels: Pixels, solid: Solid) -> float:
     """How many pixels [px] a solid as it is leaves unexplained."""
     eye = view.eye - [*solid.pose[:2, 3], 0.0]
@@ -109,7 +118,7 @@ def unusual(prior: Prior, solid: Solid) -> float:
 
 
 def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
-    return -REFINEMENT.prior * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
+    return np.asarray(-REFINEMENT.prior * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3)))
 
 
 def pixels_around(view: View, item: Segment) -> Pixels:
@@ -158,41 +167,37 @@ def _solid(solid: Solid, numbers: Array, middle: Array) -> Solid:
 
 def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior) -> Array:
     """How badly solids, one a row of ``trials`` (K, n), explain the pixels and how unusual they are, [px] (K,)."""
-    if shape == "box":
-        sizes = np.column_stack([trials[:, 1] - trials[:, 0], trials[:, 3] - trials[:, 2], trials[:, 6] - trials[:, 5]])
-    else:
-        sizes = np.column_stack([2 * trials[:, 2], 2 * trials[:, 2], trials[:, 4] - trials[:, 3] if shape == "cylinder" else 2 * trials[:, 2]])
+    sizes = trials @ _SIZES[shape]
     result = _wrong(shape, trials, eye, pixels) + _unusual(prior, shape, sizes)
-    result[(sizes < REFINEMENT.smallest).any(axis=1)] = _NEVER
-    return np.asarray(result)
+    if sizes.min() < REFINEMENT.smallest:
+        result[(sizes < REFINEMENT.smallest).any(axis=1)] = _NEVER
+    return result
 
 
 def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
     """Pixels [px] (K,) that solids leave unexplained."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
-        own = np.abs(pixels.depth[: pixels.own] - enter[:, : pixels.own])
-        np.minimum(own, np.float32(REFINEMENT.worst), out=own)
-        own[~hit[:, : pixels.own]] = REFINEMENT.worst
-        through = hit[:, pixels.own :] & (enter[:, pixels.own :] < pixels.depth[pixels.own :] - np.float32(REFINEMENT.behind))
-    beside = through.astype(np.float32) @ pixels.worth[pixels.own :]
+    enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
+    np.copyto(enter, np.float32(np.inf), where=~hit)
+    behind = pixels.depth - enter
+    own = np.abs(behind[:, : pixels.own])
+    np.minimum(own, np.float32(REFINEMENT.worst), out=own)
+    beside = (behind[:, pixels.own :] > np.float32(REFINEMENT.behind)).astype(np.float32) @ pixels.worth[pixels.own :]
     return np.asarray(pixels.weight * (own @ pixels.worth[: pixels.own] / REFINEMENT.worst + beside))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
     """Depth (K, N) at which rays enter, and whether they do."""
-    # Most of them are turned alike.
-    number: dict[float, int] = {}
-    turned = np.array([number.setdefault(yaw, len(number)) for yaw in numbers[:, 4].tolist()])
-    yaws = np.array(list(number), np.float32)[:, None]
-    c, s = np.cos(yaws), np.sin(yaws)
-    x, y, z = rays
-    enter, leave = _between(numbers, eye, z)
-    for axis, along, begin in ((0, c * x + s * y, c * eye[0] + s * eye[1]), (1, c * y - s * x, c * eye[1] - s * eye[0])):
-        slope, start = (1.0 / along)[turned], begin[turned, 0]
-        first, second = (numbers[:, 2 * axis] - start)[:, None] * slope, (numbers[:, 2 * axis + 1] - start)[:, None] * slope
-        np.maximum(enter, np.minimum(first, second), out=enter)
-        np.minimum(leave, np.maximum(first, second, out=first), out=leave)
+    turn = np.zeros((3, len(numbers), 3), np.float32)
+    turn[0, :, 0] = turn[1, :, 1] = np.cos(numbers[:, 4])
+    turn[0, :, 1] = np.sin(numbers[:, 4])
+    turn[1, :, 0] = -turn[0, :, 1]
+    turn[2, :, 2] = 1.0
+    every = turn.reshape(-1, 3)
+    begin = (every @ eye).reshape(3, -1)
+    slope = 1.0 / (every @ rays).reshape(3, len(numbers), -1)
+    first, second = ((numbers.T[bounds] - begin)[..., None] * slope for bounds in _BOUNDS)
+    enter = np.minimum(first, second).max(axis=0)
+    leave = np.maximum(first, second, out=first).min(axis=0)
     return enter, enter < leave
 
 

@@ -31,13 +31,14 @@ class Prior(Protocol):
         ...
 
 
-def from_sides(view: View, points: Array, top: float, support: float) -> list[Solid]:
-    """Box and cylinder, as far as ``points`` (N, 3) allow them."""
+def from_sides(view: View, points: Array, top: float, support: float, known: str = "") -> list[Solid]:
+    """Box and cylinder, as far as ``points`` (N, 3) allow them; but for the shape that is ``known`` already."""
     side = points[points[:, 2] < top - 0.004]
     if len(side) < 25:
         return []
     ground = side[:, :2]
-    return [item for item in (_arc(view, points, ground, top, support), _corner(view, points, ground, top, support)) if item is not None]
+    found = [fit(view, points, ground, top, support) for shape, fit in (("cylinder", _arc), ("box", _corner)) if shape != known]
+    return [item for item in found if item is not None]
 
 
 def _arc(view: View, points: Array, ground: Array, top: float, support: float) -> Solid | None:

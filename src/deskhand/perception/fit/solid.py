@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -41,12 +42,11 @@ def surface_distance(solid: Solid, points: Array) -> Array:
         return np.asarray(lengths(local) - half[0])
     if solid.shape == "cylinder":
         axis, across = (0, (1, 2)) if solid.lying else (2, (0, 1))
-        gap = np.column_stack([np.hypot(local[:, across[0]], local[:, across[1]]) - half[across[0]], np.abs(local[:, axis]) - half[axis]])
+        gaps = [np.hypot(local[:, across[0]], local[:, across[1]]) - half[across[0]], np.abs(local[:, axis]) - half[axis]]
     else:
-        gap = np.abs(local) - half
-    beyond = np.maximum(gap, 0.0)
-    outside = np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
-    return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
+        gaps = [np.abs(local[:, axis]) - half[axis] for axis in range(3)]
+    outside = np.sqrt(reduce(np.add, [np.maximum(gap, 0.0) ** 2 for gap in gaps]))
+    return np.asarray(np.where(outside > 0, outside, reduce(np.maximum, gaps)))
 
 
 def rms(distance: Array) -> float:

@@ -119,8 +119,10 @@ class SolidFits:
     def _others(self, item: Segment, shape: str, support: float, top: float, rare: bool) -> list[Solid]:
         """Solids of other shapes that a segment may be part of; where it is ``rare`` as it is, also boxes of which no side is seen."""
         points = item.points[:: 1 + len(item) // SOLIDS.max_points]
-        found = [*from_sides(self._view, points, top, support), *(boxes_along_edges(points, top, support) if rare else []), sphere(points, support)]
-        return [solid for solid in found if solid is not None and solid.shape != shape]
+        sides = from_sides(self._view, points, top, support, shape)
+        along = boxes_along_edges(points, top, support) if rare and shape != "box" else []
+        ball = sphere(points, support) if shape != "sphere" else None
+        return [*sides, *along, *([] if ball is None else [ball])]
 
 
 def fit_solid(view: View, prior: Prior, item: Segment, support: float, top: float | None) -> Solid:

@@ -31,8 +31,10 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
             continue
         beside = np.bincount(other[meets], minlength=len(size))
         to = int(beside.argmax())
+        if size[number] > settings.small * size[to] or beside[to] < settings.alone * beside.sum():
+            continue
         low, high = np.quantile(height[part == number], (settings.foot, 1 - settings.foot))
-        if size[number] > settings.small * size[to] or beside[to] < settings.alone * beside.sum() or low < settings.above * voxels.edge:
+        if low < settings.above * voxels.edge:
             continue
         # What stands on something meets it where it is lowest, what carries something where it is highest.
         middle = float(np.median(place[meets & (other == to)]))

@@ -57,7 +57,8 @@ def _faces(voxels: Voxels, own: npt.NDArray[np.bool_], settings: BehindSettings)
         if face.sum() < settings.least_face * len(points):
             break
         middle = points[face].mean(axis=0)
-        normal = np.linalg.svd(points[face] - middle, full_matrices=False)[2][2]
+        away = points[face] - middle
+        normal = np.linalg.eigh(away.T @ away)[1][:, 0]
         found.append(_Face(middle, normal * np.sign(normal @ direction + 1e-12), float(face.mean()), int(face.sum())))
         left &= ~face
     return found
@@ -68,10 +69,12 @@ def _in_plane(one: list[_Face], other: list[_Face], edge: float, settings: Behin
     shares = [0.0, 0.0]
     for a in one:
         for b in other:
+            if a.normal @ b.normal <= np.cos(settings.parallel):
+                continue
             gap = b.middle - a.middle
             far = float(np.linalg.norm(gap))
             off = abs(float(gap @ (a if a.size > b.size else b).normal))  # the larger face knows its direction better
-            if a.normal @ b.normal > np.cos(settings.parallel) and off < max(settings.off * edge, settings.slant * far):
+            if off < max(settings.off * edge, settings.slant * far):
                 shares = [shares[0] + a.share, shares[1] + b.share]
     return min(shares) > settings.share
 

@@ -15,25 +15,25 @@ Labels = npt.NDArray[np.int32]
 
 def printed_parts(view: View, parts: Labels, settings: ColorSettings) -> Mask:
     """Which part numbers (0..most) of a label picture (H, W), 0 for none, are printed."""
-    count = int(parts.max()) + 1
-    inner = _without_outline(parts, settings.outline)
-    every, unlike = np.bincount(inner.reshape(-1), minlength=count), np.zeros(count)
-    chroma, light = view.chroma.reshape(-1, 3), np.log(view.light + 12.0).reshape(-1)
-    flat = np.arange(light.size).reshape(inner.shape)
-    for first, second in (((slice(None), slice(0, -1)), (slice(None), slice(1, None))), ((slice(0, -1), slice(None)), (slice(1, None), slice(None)))):
-        here, beyond = flat[first], flat[second]
-        same = (inner[first] == inner[second]) & (inner[first] > 0)
-        here, beyond = here[same], beyond[same]
-        number = inner.reshape(-1)[here]
-        differs = squares(rows_of(chroma, here) - rows_of(chroma, beyond)) > settings.unlike**2
-        differs |= np.abs(light[here] - light[beyond]) > settings.light
-        unlike += np.bincount(number, differs, count)
+    count, width = int(parts.max()) + 1, parts.shape[1]
+    inner = _without_outline(parts, settings.outline).reshape(-1)
+    pixels = np.flatnonzero(inner > 0)
+    number = inner[pixels]
+    every, unlike = np.bincount(number, minlength=count), np.zeros(count)
+    chroma, light = view.chroma.reshape(-1, 3), np.zeros(inner.shape, np.float32)
+    light[pixels] = np.log(view.light.reshape(-1)[pixels] + 12.0)
+    for step, inside in ((1, (pixels + 1) % width > 0), (width, pixels < inner.size - width)):
+        same = inside & (inner[np.where(inside, pixels + step, 0)] == number)
+        here = pixels[same]
+        differs = squares(rows_of(chroma, here) - rows_of(chroma, here + step)) > settings.unlike**2
+        differs |= np.abs(light[here] - light[here + step]) > settings.light
+        unlike += np.bincount(number[same][differs], minlength=count)
     return np.asarray((every >= settings.enough) & (unlike > settings.printed * np.sqrt(every)))
 
 
 def _without_outline(parts: Labels, width: int) -> Labels:
     """The same with what is near another part, or none, as 0."""
     kernel = np.ones((2 * width + 1, 2 * width + 1), np.uint8)
-    picture = parts.astype(np.float32)
+    picture = parts.astype(np.uint16 if parts.max() < 2**16 else np.float32)  # small numbers take half the time
     same = cv2.dilate(picture, kernel) == cv2.erode(picture, kernel)
-    return np.where(same, parts, 0).astype(np.int32)
+    return np.asarray(parts * same)

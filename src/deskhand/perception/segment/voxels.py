@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,45 +58,53 @@ def voxels_of(points: Array, eye: Array, edge: float) -> Voxels:
 
 
 def _neighbours(key: Numbers) -> tuple[Numbers, Numbers]:
-    """Pairs (K, 2) of cells (M, 3) among the 26 round each other, and pairs (L, 2) of cells that are those or have such a neighbour in common."""
+    """Pairs (K, 2) of cells (M, 3) among the 26 round each other, and pairs (2, L) of cells that are those or have such a neighbour in common."""
     low, high = lowest(key), highest(key)
     shape = high - low + 5
     strides = np.array([shape[1] * shape[2], shape[2], 1])
     flat = (key - low + 2) @ strides
     find = _finder(flat, int(shape.prod()))
-    first, near = find(flat + (np.array(_NEAR) @ strides)[:, None])
+    i, j, bounds = find(np.array(_NEAR) @ strides)
     mask = np.zeros(len(key), np.int32)
-    bounds = np.searchsorted(first[0], np.arange(len(_NEAR) + 1))
     for number, (begin, end) in enumerate(pairwise(bounds)):
-        mask[first[1][begin:end]] |= 1 << number
-        mask[near[begin:end]] |= 1 << (number + len(_NEAR))
-    (way, i), j = find(flat + (np.array(_FAR) @ strides)[:, None])
-    met = (mask[i] & _BETWEEN[way]) != 0
-    pairs = np.stack([first[1], near], axis=1)
-    return pairs, np.concatenate([pairs, np.stack([i[met], j[met]], axis=1)])
+        mask[i[begin:end]] |= 1 << number
+        mask[j[begin:end]] |= 1 << (number + len(_NEAR))
+    one, other, bounds = find(np.array(_FAR) @ strides)
+    met = np.flatnonzero(mask[one] & np.repeat(_BETWEEN, np.diff(bounds)))
+    return np.stack([i, j], axis=1), np.stack([np.concatenate([i, one[met]]), np.concatenate([j, other[met]])])
 
 
-def _finder(flat: Numbers, size: int) -> Callable[[Numbers], tuple[tuple[Numbers, Numbers], Numbers]]:
-    """What tells which (row, column) of numbers (W, M) are among ``flat`` (M,), all below ``size``, and where there."""
+def _finder(flat: Numbers, size: int) -> Callable[[Numbers], tuple[Numbers, Numbers, Numbers]]:
+    """What tells which of ``flat`` (M,), all below ``size``, lie ways (W,) from each other: (K,) and (K,) their numbers, way by way, and where those of each
+    way begin and end (W + 1,).
+    """
     if size < VOXELS.table:
-        table = np.full(size, -1, np.int32)
-        table[flat] = np.arange(len(flat))
+        table = np.zeros(size, np.int32)
+        table[flat] = np.arange(1, len(flat) + 1)
+        places = flat.astype(np.int32)
 
-        def looked_up(wanted: Numbers) -> tuple[tuple[Numbers, Numbers], Numbers]:
-            at = table[wanted]
-            row, column = np.nonzero(at >= 0)
-            return (row, column), at[row, column].astype(np.int64)
+        def looked_up(ways: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+            at = table.take(places + ways.astype(np.int32)[:, None])
+            return _found(at > 0, at - 1)
 
         return looked_up
 
     order = np.argsort(flat)
 
-    def searched(wanted: Numbers) -> tuple[tuple[Numbers, Numbers], Numbers]:
+    def searched(ways: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        wanted = flat + ways[:, None]
         at = order[np.minimum(np.searchsorted(flat, wanted, sorter=order), len(flat) - 1)]
-        row, column = np.nonzero(flat[at] == wanted)
-        return (row, column), at[row, column]
+        return _found(flat[at] == wanted, at)
 
     return searched
+
+
+def _found(there: npt.NDArray[np.bool_], at: npt.NDArray[Any]) -> tuple[Numbers, Numbers, Numbers]:
+    """The columns (K,) of a mask (W, M) that are true, what ``at`` (W, M) says there (K,), and where the rows begin and end (W + 1,)."""
+    count = np.count_nonzero(there, axis=1)
+    flat = np.flatnonzero(there)
+    column = flat - np.repeat(np.arange(len(there)) * there.shape[1], count)
+    return column, at.reshape(-1)[flat].astype(np.int64), np.append(0, np.cumsum(count))
 
 
 def cells(points: Array, edge: float) -> tuple[Numbers, Numbers]:
@@ -129,12 +138,12 @@ def unit(vectors: Array) -> Array:
 
 
 def _normals(middle: Array, pairs: Numbers, eye: Array) -> Array:
-    """Directions (M, 3) in which the cells that ``pairs`` (L, 2) has with each, and itself, spread least, towards ``eye``."""
-    count, (i, j) = len(middle), pairs.astype(np.int32).T
-    wide = coo_matrix((np.ones(2 * len(pairs)), (np.concatenate([i, j]), np.concatenate([j, i]))), (count, count))
+    """Directions (M, 3) in which the cells that ``pairs`` (2, L) has with each, and itself, spread least, towards ``eye``."""
+    count, (i, j) = len(middle), pairs
+    wide = coo_matrix((np.ones(len(i)), (i, j)), (count, count))
     around = np.bincount(i, minlength=count) + np.bincount(j, minlength=count) + 1.0
     own = np.column_stack([middle, middle[:, _ROWS] * middle[:, _COLUMNS]])
-    sums = (own + wide @ own).T / around
+    sums = np.ascontiguousarray((own + wide @ own + wide.T @ own).T) / around
     normal = least_directions(sums[3:] - sums[_ROWS] * sums[_COLUMNS])
     return np.asarray(normal * np.where(np.einsum("ij,ij->i", normal, eye - middle) < 0, -1.0, 1.0)[:, None])
 
@@ -149,7 +158,7 @@ def least_directions(spread: Array) -> Array:
     xx, yy, zz = xx - mean, yy - mean, zz - mean
     radius = np.sqrt((xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6)
     determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
-    turn = np.arccos(np.clip(determinant / np.maximum(2 * radius**3, 1e-300), -1.0, 1.0)) / 3
+    turn = np.arccos(np.clip(determinant / np.maximum(2 * radius * radius * radius, 1e-300), -1.0, 1.0)) / 3
     least = 2 * radius * np.cos(turn + 2 * np.pi / 3)
     xx, yy, zz = xx - least, yy - least, zz - least
     across = np.array(
