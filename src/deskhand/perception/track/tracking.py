@@ -70,6 +70,7 @@ class Tracker:
         self.pieces = self._pieces(detections, matched)  # before anything is taken to have come there
         if not still:
             self._assign(detections, matched, self._moved)
+            self._assign(detections, matched, self._pushed)
             self._uncovered(detections, matched)
             self.pieces |= self._pieces(detections, matched)
         self.pieces |= enclosed_by(*self._new_and_known(detections, matched), self.tracking)
@@ -147,6 +148,15 @@ class Tracker:
             return _NEVER
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
+
+    def _pushed(self, track: Track, detection: Detection) -> float:
+        """Cost of being a container that was pushed: of the same size, near where one of which nothing else is seen stood, whatever fills it now."""
+        item = detection.item
+        if not (track.item.is_container and item.is_container) or _another_size(track.item, item, self.tracking.resized):
+            return _NEVER
+        distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
+        height = abs(track.item.bottom - item.bottom)
+        return distance if distance < self.tracking.container_pushed and height < self.tracking.height else _NEVER
 
     def _uncovered(self, detections: list[Detection], matched: Mapping[int, int]) -> None:
         """What turns up where another object stood that has been carried away was taken for a part of that: what that seemed to be says nothing then."""
