@@ -1,4 +1,4 @@
-"""``deskhand tools``: list, search, show, call, validate, stats."""
+"""``deskhand tools``: list, search, show, call, validate, new, stats."""
 
 from __future__ import annotations
 
@@ -94,14 +94,16 @@ def validate(
     cards: Annotated[bool, typer.Option("--cards", help="Only check the cards, run no scenario.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Keep what was measured with the cards.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes side by side.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="What the desks and the scenarios are drawn from.")] = 0,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Run only this share of the scenarios, drawn by the seed.")] = 1.0,
     json_file: Json = None,
 ) -> None:
-    """Check the card of every tool and run its scenarios on simulated desks. Exit code 0 only when all is well.
+    """Check the card of every tool and run its scenarios on simulated desks that are drawn from a seed. Exit code 0 only when all is well.
 
     Ctrl-C shows what was measured until then; nothing is written.
 
     JSON: {"tools": [{"name", "valid", "problems": [text…], "scenarios": [{"scenario", "situation", "value", "unit", "bar", "passed", "seconds", "problem"}]}],
-    "refused", "valid"}; a tool is valid when its card is and all its scenarios pass.
+    "refused", "valid", "seed"}; a tool is valid when its card is and all its scenarios that were run pass.
     """
     from deskhand.bench.tools import run as bench
     from deskhand.bench.tools.report import table
@@ -115,13 +117,17 @@ def validate(
     rows: list[Row] = []
     if not cards:
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
-        complete = _run_scenarios(bench.run, wanted, registry, jobs, rows)
+        if bare := [card.name for card in chosen if not any(item.tool == card.name for item in wanted)]:
+            console.print(f"[yellow]no scenario[/yellow] measures {', '.join(bare)}: docs/tools.md says how to write one.", highlight=False)
+        if share < 1:
+            wanted = bench.drawn_share(wanted, share, seed)
+        complete = _run_scenarios(bench.run, wanted, registry, jobs, rows, seed)
         console.print(table(rows))
         if not complete:
             console.print(f"interrupted: {len(rows)} of {len(wanted)} scenarios were run, {sum(row.passed for row in rows)} of them passed.")
             raise typer.Exit(130)
         if write:
-            bench.write(rows, registry)
+            bench.write(rows, registry, seed)
     report = []
     for card in chosen:
         of = [row for row in rows if row.tool == card.name]
@@ -133,20 +139,24 @@ def validate(
     for problem in refused:
         console.print(f"[red]refused[/red] {escape(problem)}", highlight=False)
     valid = not refused and all(entry["valid"] for entry in report)
-    _write(json_file, {"tools": report, "refused": refused, "valid": valid})
-    console.print(f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios.")
+    _write(json_file, {"tools": report, "refused": refused, "valid": valid, "seed": seed})
+    console.print(
+        f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios, seed {seed}."
+    )
     if not valid:
         raise typer.Exit(1)
 
 
-def _run_scenarios(run: Callable[..., Generator[Row, None, None]], wanted: Sequence[Scenario], registry: Registry, jobs: int, rows: list[Row]) -> bool:
+def _run_scenarios(
+    run: Callable[..., Generator[Row, None, None]], wanted: Sequence[Scenario], registry: Registry, jobs: int, rows: list[Row], seed: int
+) -> bool:
     """Fill ``rows``; False when Ctrl-C came before the last."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[failed]}[dim]{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=len(wanted), failed="")
-        running = run(wanted, registry, lambda text: bar.update(task, description=text), jobs)
+        running = run(wanted, registry, lambda text: bar.update(task, description=text), jobs, seed)
         try:
             for row in running:
                 rows.append(row)
@@ -157,6 +167,23 @@ def _run_scenarios(run: Callable[..., Generator[Row, None, None]], wanted: Seque
         finally:
             running.close()
     return True
+
+
+@tools.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the tool: lower case letters, digits and underscores.")],
+    group: Annotated[str, typer.Option(help="perception, cognition, reasoning or execution.")] = "cognition",
+    unit: Annotated[str, typer.Option(help="Unit of the group; deskhand tools stats lists them.")] = "scene_graph_and_world_model",
+    folder: Annotated[Path | None, typer.Option(help="New folder to write into. Default: the name of the tool, here.")] = None,
+) -> None:
+    """Begin a tool in a package of your own: a tool with its card, scenarios that measure it and a test, which pass as they are written."""
+    from deskhand.tools.skeleton import write_skeleton
+
+    where = folder or Path(name)
+    for file in write_skeleton(name, where, _registry(), group, unit):
+        console.print(f"wrote {escape(str(file))}", highlight=False)
+    console.print(f"Now change what it does. `pip install -e {escape(str(where))}` adds it; then:")
+    console.print(f"  deskhand tools show {name}\n  deskhand tools validate {name}\n  python -m pytest {escape(str(where))}", highlight=False)
 
 
 @tools.command()

@@ -73,7 +73,8 @@ def _drawn(points: npt.NDArray[np.float32], origin: npt.NDArray[np.int64], shape
 
 
 def _closed(plan: Plan, side: int) -> Plan:
-    return np.asarray(cv2.morphologyEx(plan.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((side, side), np.uint8)) > 0)
+    wide = np.pad(plan.astype(np.uint8), side)  # else what comes near the edge of the plan grows to it and stays there
+    return np.asarray(cv2.morphologyEx(wide, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))[side:-side, side:-side] > 0)
 
 
 def _opened(plan: Plan, side: int) -> Plan:

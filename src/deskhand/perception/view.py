@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -60,6 +61,11 @@ class View:
         """Flat indices in the whole picture of flat indices in this part of it."""
         v, u = np.divmod(pixels, self.valid.shape[1])
         return np.asarray((v + self.origin[0]) * self.whole.intrinsics.width + u + self.origin[1])
+
+    @cached_property
+    def far(self) -> float:
+        """Distance [m] of most objects along the camera's axis: the median."""
+        return float(np.median(self.frame.depth[self.objects]))
 
     @property
     def eye(self) -> Array:

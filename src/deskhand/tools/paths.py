@@ -43,7 +43,7 @@ class Followed:
 def follow(robot: Robot, waypoints: Sequence[Sequence[float]], approach: str, yaw: float | None, speed_scale: float = 1.0) -> Followed:
     """To the first way-point (x, y, z) [m] any free way, on to the others in straight lines, the gripper turned alike all along."""
     hands = list(zip(*(hand_poses(robot.arm, list(point), approach, yaw) for point in waypoints), strict=True))
-    best = Followed(0.0, 0, poses=hands[0])
+    first, best = hands[0], Followed(-1.0)
     for _ in range(HANDS):
         try:
             # All that are left at once: one call costs much less than one for each that is out of reach.
@@ -51,7 +51,7 @@ def follow(robot: Robot, waypoints: Sequence[Sequence[float]], approach: str, ya
         except DeskhandError as error:
             if error.code not in NO_WAY:
                 raise
-            return best if best.fraction > 0 else Followed(0.0, 0, error.code, error.message, hands[0])
+            return best if best.fraction > 0 else Followed(0.0, 0, error.code, error.message, first)
         found = _onward(robot, hands.pop(to_first.goal_index), to_first, speed_scale)
         if found.ok:
             return found

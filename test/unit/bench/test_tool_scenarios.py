@@ -1,12 +1,16 @@
 import math
+from itertools import combinations
 
+import numpy as np
 import pytest
 
 from deskhand.bench.tools import base, run
 from deskhand.bench.tools.base import Measured, Scenario
-from deskhand.bench.tools.worlds import bare
+from deskhand.bench.tools.drawing import GAP, region, stands_free
+from deskhand.bench.tools.worlds import bare, behind, objects
 from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
+from deskhand.tasks.placement import footprint_of
 from deskhand.tools import validated
 from deskhand.tools.base import load_tools
 
@@ -51,7 +55,7 @@ def test_two_scenarios_of_one_tool_cannot_have_one_name() -> None:
 class NoDesk:
     """Stands for a desk where nothing is rendered."""
 
-    def begin(self) -> None:
+    def begin(self, name: str) -> None:
         pass
 
 
@@ -70,7 +74,51 @@ def test_results_are_kept_beside_the_tools_and_old_ones_stay(registry: Registry,
     monkeypatch.setattr(run, "validation_file", lambda group: tmp_path / f"{group}.json")
     kept = {"detect_objects": {"position": {"passed": True, "measure": "mm <= 8", "value": 2.0}, "no_more": {"passed": True, "measure": "", "value": 1.0}}}
     monkeypatch.setattr(run, "kept_results", lambda group: dict(kept))
-    run.write([run.Row("detect_objects", "all_found", "…", 0.5, "share", ">= 1", False, 0.1)], registry)
+    run.write([run.Row("detect_objects", "all_found", "…", 0.5, "share", ">= 1", False, 0.1)], registry, seed=7)
     monkeypatch.setattr(validated, "validation_file", lambda group: tmp_path / f"{group}.json")
     entries = validated.kept_results("perception")["detect_objects"]
-    assert set(entries) == {"position", "all_found"} and entries["all_found"] == {"passed": False, "measure": "share >= 1", "value": 0.5}
+    assert set(entries) == {"position", "all_found"} and entries["all_found"] == {"passed": False, "measure": "share >= 1", "value": 0.5, "seed": 7}
+
+
+WORLDS = {item.world.__name__: item.world for item in run.all_scenarios() if item.world is not bare}
+
+
+@pytest.mark.parametrize("name", sorted(WORLDS.keys() - {"crowded"}))
+def test_a_desk_is_drawn_from_its_seed(name: str) -> None:
+    first, again, other = (run.drawn_world(WORLDS[name], seed) for seed in (11, 11, 12))
+    poses = [np.array([item.pose for item in world.objects]) for world in (first, again, other)]
+    assert np.array_equal(poses[0], poses[1]) and np.abs(poses[0] - poses[2]).max() > 0.01
+    assert [item.name for item in first.objects] == [item.name for item in other.objects]
+
+
+@pytest.mark.parametrize("seed", range(20, 23))
+def test_what_is_drawn_stands_apart_in_reach_and_in_view(seed: int) -> None:
+    world = run.drawn_world(objects, seed)
+    for one, other in combinations(map(footprint_of, world.objects), 2):
+        assert one.distance(other) >= GAP
+    for item in world.objects:
+        assert stands_free(world, item, [other for other in world.objects if other is not item])
+        if item.kind != "bin":
+            assert region("wx250s")["x"][0] <= item.pose[0, 3] <= region("wx250s")["x"][1]
+
+
+def test_what_belongs_together_is_moved_as_one_and_turned_to_the_camera() -> None:
+    for seed in range(5):
+        world = run.drawn_world(behind, seed)
+        block, tall = (next(item for item in world.objects if item.name == name).pose[:2, 3] for name in ("block", "tall"))
+        toward = world.camera.world_T_camera[:2, 3] - block
+        assert np.linalg.norm(tall - block) == pytest.approx(np.hypot(0.1, 0.01))
+        assert (tall - block) @ toward / np.linalg.norm(toward) > 0.097  # [m] it stands before the block, as the camera sees it
+
+
+def test_a_share_of_the_scenarios_is_drawn() -> None:
+    scenarios = run.all_scenarios()
+    tenth = run.drawn_share(scenarios, 0.1, 3)
+    assert len(tenth) == round(0.1 * len(scenarios)) and tenth == run.drawn_share(scenarios, 0.1, 3) != run.drawn_share(scenarios, 0.1, 4)
+    assert run.drawn_share(scenarios[:4], 0.1, 0) and run.drawn_share([], 0.5, 0) == []
+
+
+def test_a_few_drawn_scenarios_pass_on_a_drawn_desk(registry: Registry) -> None:
+    still = [item for item in run.all_scenarios() if item.world is objects and not item.changes]
+    rows = list(run.run(run.drawn_share(still, 0.02, 31), registry, seed=31))
+    assert len(rows) >= 2 and [f"{row.tool} {row.scenario} {row.value} {row.problem}" for row in rows if not row.passed] == []

@@ -92,7 +92,8 @@ def all_seen(desk: ScenarioDesk) -> Measured:
     changes=True,
 )
 def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
-    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.0, -0.15, 0.25]})["plan_id"]})
+    x, y = desk.truth("can").pose[:2, 3].round(3).tolist()
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [x, y, 0.22]})["plan_id"]})
     given = desk.call("look")
     can = desk.truth("can").pose[:2, 3]
     off = min(float(np.linalg.norm(np.array(item["position"])[:2] - can)) for item in given["objects"])

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.drawing import Random
 from deskhand.bench.tools.worlds import objects
 from deskhand.sim.spec import WorldSpec
 
-World = Callable[[], WorldSpec]
+World = Callable[[Random], WorldSpec]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def scenario(
         tool: its name.
         name: short, lower case with underscores; unique for the tool.
         situation: what is so on the desk and what is asked, in one sentence.
-        world: makes the desk; scenarios that give the same function share one, unless they change it.
+        world: draws the desk; scenarios that give the same function share one, unless they change it. What a scenario draws itself comes from ``desk.random``.
         changes: something on the desk or the arm moves: this scenario gets a desk of its own.
     """
 

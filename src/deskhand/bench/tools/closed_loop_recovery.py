@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.controller_dispatch import over_the_desk
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import alike, bare
 from deskhand.errors import ERROR_NUMBERS
@@ -27,7 +28,7 @@ def every_code(desk: ScenarioDesk) -> Measured:
 def gets_there(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     number = ids["green"]
-    desk.shift("green", (0.02, -0.09))
+    desk.shift("green", desk.free_shift("green", 0.06, 0.15))
     failed = desk.result("pick", {"object_id": number})
     tries = 1
     while not failed.ok:
@@ -52,8 +53,8 @@ def gets_there(desk: ScenarioDesk) -> Measured:
 )
 def carried_away(desk: ScenarioDesk) -> Measured:
     before = desk.look()
-    desk.shift("small", (-0.16, -0.24))
-    desk.shift("can", (0.14, -0.22))
+    for name in ("small", "can"):
+        desk.shift(name, desk.free_shift(name, 0.15, 0.35))
     found = {name: desk.call("find_again", {"object_id": before[name]}) for name in ("small", "can")}
     scene = desk.belief.scene
     assert scene is not None
@@ -77,9 +78,9 @@ def not_the_twin(desk: ScenarioDesk) -> Measured:
 )
 def back_in_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    before = desk.truth("green").pose[:2, 3].copy()
+    before, place = desk.truth("green").pose[:2, 3].copy(), desk.free_pose("green")[:2, 3].round(3)
     desk.call("pick", {"object_id": ids["green"]})
-    desk.call("place_at", {"x": 0.04, "y": -0.22})
+    desk.call("place_at", {"x": place[0], "y": place[1]})
     desk.call("undo_last_act")
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - before)), "mm off", at_most=12.0)
 
@@ -95,7 +96,7 @@ def a_pick(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="stop_motion", name="stays_stopped", situation="Stopped, then a motion is asked for: how far does the arm move?", world=bare, changes=True)
 def stays_stopped(desk: ScenarioDesk) -> Measured:
-    plan = desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]
+    plan = desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]
     desk.call("stop_motion", {"reason": "scenario"})
     before = desk.robot.tcp_pose()[:3, 3]
     refused = not desk.result("execute_plan", {"plan_id": plan}).ok and not desk.result("move_home").ok
@@ -112,7 +113,7 @@ def in_the_middle(desk: ScenarioDesk) -> Measured:
             desk.call("stop_motion", {"reason": "scenario"})
             where.append(desk.robot.tcp_pose()[:3, 3])
 
-    plan = desk.call("plan_motion", {"position": [0.05, 0.1, 0.15], "speed_scale": 0.5})["plan_id"]
+    plan = desk.call("plan_motion", {"position": over_the_desk(desk), "speed_scale": 0.5})["plan_id"]
     result = desk.session.invoke("execute_plan", {"plan_id": plan}, feedback=watch)
     desk.simulation.step(0.5)
     gone = float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - where[0])) if where else float("nan")
@@ -123,7 +124,7 @@ def in_the_middle(desk: ScenarioDesk) -> Measured:
     tool="sanitize_actions", name="hostile", situation="40 random actions with missing numbers, far places and leaps: how many that come back break a bound?"
 )
 def hostile_actions(desk: ScenarioDesk) -> Measured:
-    random = np.random.default_rng(6)
+    random = desk.random
     actions: list[list[float | None]] = [[*random.uniform(-2, 2, 3), *random.uniform(-9, 9, 3), random.uniform(-1, 2)] for _ in range(40)]
     for row in random.integers(0, 40, 15):
         actions[int(row)][int(random.integers(0, 7))] = None
@@ -141,7 +142,8 @@ def hostile_actions(desk: ScenarioDesk) -> Measured:
 def good_actions(desk: ScenarioDesk) -> Measured:
     pose = desk.robot.tcp_pose()
     start = [*pose[:3, 3], *rpy_from_rotation(pose[:3, :3])]
-    actions = [[start[0] + 0.01 * step, *start[1:3], *start[3:], 1.0] for step in range(1, 11)]
+    along = desk.random.uniform(-0.01, 0.01, 3)
+    actions = [[*(start[:3] + step * along).tolist(), *start[3:], 1.0] for step in range(1, 11)]
     given = desk.call("sanitize_actions", {"actions": actions})
     error = np.abs(np.array(given["actions"]) - actions).max() if len(given["actions"]) == 10 else np.nan
     return Measured(float(error) if not given["mended"] else float("nan"), "largest change", at_most=1e-4)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
+from zlib import crc32
 
 import mujoco
 import numpy as np
@@ -15,16 +16,17 @@ import numpy.typing as npt
 from deskhand.arms.config import load_arm
 from deskhand.bench.perception.measure import match
 from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.bench.tools.drawing import GAP, free_pose, stands_free
 from deskhand.errors import ERROR_NUMBERS, DeskhandError, error_from_number
 from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.etp.watches import WatchEvent
-from deskhand.geometry import Array, inverse
+from deskhand.geometry import Array, inverse, make_transform
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import TruthObject, WorldSpec
+from deskhand.sim.spec import ObjectSpec, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.tools.base import make_session
@@ -85,10 +87,13 @@ class ScenarioDesk:
         simulation: the world; for judging, and for what hands and faults do to it.
         robot: what the tools run on.
         belief: of the present session.
+        random: what a scenario draws, the same for the same seed; ``begin`` renews it.
     """
 
-    def __init__(self, world: WorldSpec, registry: Registry) -> None:
+    def __init__(self, world: WorldSpec, registry: Registry, seed: int = 0) -> None:
         self.simulation = Simulation(world)
+        self._seed = seed
+        self.random = np.random.default_rng(seed)
         self._camera = SimCamera(self.simulation)
         devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), self._camera, SimClock(self.simulation))
         self.robot: LocalRobot = make_local_robot(load_arm(world.arm), devices)
@@ -110,9 +115,10 @@ class ScenarioDesk:
         self._renderer.close()
         self.robot.close()
 
-    def begin(self) -> None:
-        """A new session with an empty memory."""
+    def begin(self, name: str = "") -> None:
+        """A new session with an empty memory, for the scenario ``name``."""
         self._end()
+        self.random = np.random.default_rng([self._seed, crc32(name.encode())])
         self._memory = Memory(clock=self.robot.now).open()
         self.belief = Belief(self._memory)
         self._session = make_session(self.robot, self.belief, registry=self._registry)
@@ -212,6 +218,57 @@ class ScenarioDesk:
             raise DeskhandError("precondition_failed", "the scenario has not looked yet.")
         return {real: scene.objects[seen] for real, seen in match(scene, self.seen_truth()).items()}
 
+    # ------------------------------------------------------------ where something could stand
+
+    def standing(self, name: str, pose: Array | None = None) -> ObjectSpec:
+        """An object as it stands now, or would at ``pose`` (4, 4)."""
+        spec = next(item for item in self.simulation.built.spec.objects if item.name == name)
+        return replace(spec, pose=self.truth(name).pose if pose is None else pose)
+
+    def others(self, *names: str) -> list[ObjectSpec]:
+        """All objects but these, as they stand now."""
+        return [self.standing(name) for name in self.names if name not in names]
+
+    def free_pose(self, name: str, gap: float = GAP, turn: float = np.pi) -> Array:
+        """A drawn world_T_object (4, 4) where an object could stand as it does, apart from all others, in reach and in view.
+
+        Raises:
+            DeskhandError: ``no_free_space``.
+        """
+        return free_pose(self.random, self.simulation.built.spec, self.standing(name), self.others(name), gap, turn)
+
+    def free_shift(self, name: str, least: float, most: float, gap: float = GAP) -> tuple[float, float]:
+        """A drawn (x, y) [m] of this length by which an object could be moved, as in free_pose.
+
+        Raises:
+            DeskhandError: ``no_free_space``.
+        """
+        others = self.others(name)
+        for _ in range(2000):
+            angle, far = self.random.uniform(-np.pi, np.pi), self.random.uniform(least, most)
+            x, y = float(far * np.cos(angle)), float(far * np.sin(angle))
+            if stands_free(self.simulation.built.spec, self._beyond(name, np.array([x, y])), others, gap):
+                return x, y
+        raise DeskhandError("no_free_space", f"no free place was found {1000 * least:.0f} to {1000 * most:.0f} mm from {name}.")
+
+    def free_way(self, name: str, length: float) -> tuple[float, float]:
+        """A drawn (x, y) [m] of a length along which an object can slide without coming near another, in reach and in view.
+
+        Raises:
+            DeskhandError: ``no_free_space``.
+        """
+        for _ in range(200):
+            by = np.array(self.free_shift(name, length, length))
+            if all(stands_free(self.simulation.built.spec, self._beyond(name, share * by), self.others(name)) for share in (0.25, 0.5, 0.75)):
+                return float(by[0]), float(by[1])
+        raise DeskhandError("no_free_space", f"{name} has no free way of {1000 * length:.0f} mm.")
+
+    def _beyond(self, name: str, by: Array) -> ObjectSpec:
+        item = self.standing(name)
+        pose = item.pose.copy()
+        pose[:2, 3] += by
+        return replace(item, pose=pose)
+
     # ------------------------------------------------------------ what others do to the desk
 
     def put(self, name: str, pose: Array, settle: float = 0.5) -> None:
@@ -226,6 +283,7 @@ class ScenarioDesk:
             mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(pose[:3, :3]).reshape(-1))
             simulation.data.qpos[first + 3 : first + 7] = quaternion
             simulation.data.qvel[dof : dof + 6] = 0.0
+            simulation.data.xfrc_applied[body] = 0.0
             mujoco.mj_forward(simulation.model, simulation.data)
         if settle:
             simulation.step(settle)
@@ -237,6 +295,11 @@ class ScenarioDesk:
         self.put(name, pose, settle=0.0)
         with simulation.lock:
             simulation.data.xfrc_applied[body, :3] = -simulation.model.body_mass[body] * simulation.model.opt.gravity
+
+    def cover(self, name: str, point: Array, away: float = 0.13) -> None:
+        """A hand holds an object in the air before a point (3,) of the world, ``away`` [m] from it, so that the camera does not see it."""
+        sight = self.simulation.built.spec.camera.world_T_camera[:3, 3] - point
+        self.hold(name, make_transform(None, point + away * sight / np.linalg.norm(sight)))
 
     def knock(self, world_T_world: Array) -> None:
         """Somebody moves the camera by a motion (4, 4) in world; nobody is told."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import EDGE, bare, objects
-from deskhand.sim.spec import pose_at
+from deskhand.bench.tools.worlds import bare, objects
 
 ATOMS = ("detect_objects", "move_home", "open_gripper")
 
@@ -54,7 +53,7 @@ def text(formula: tuple[Any, ...]) -> str:
     world=bare,
 )
 def against_the_definition(desk: ScenarioDesk) -> Measured:
-    random, agree = np.random.default_rng(5), 0
+    random, agree = desk.random, 0
     for _ in range(12):
         trace = [str(random.choice(ATOMS)) for _ in range(random.integers(1, 8))]
         formulas = [drawn(random, 3) for _ in range(20)]
@@ -94,14 +93,14 @@ def step_named(desk: ScenarioDesk) -> Measured:
 )
 def in_the_hand_or_not(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    right = []
+    right, place = [], desk.free_pose("green")[:2, 3].round(3).tolist()
     desk.call("pick", {"object_id": ids["green"]})
     right.append(desk.call("verify_action", {"act": "pick", "object_id": ids["green"]})["done"] == ("green" in desk.simulation.truth().in_hand))
-    desk.call("place_at", {"x": 0.05, "y": -0.2})
-    done = desk.call("verify_action", {"act": "place_at", "object_id": ids["green"], "position": [0.05, -0.2]})["done"]
-    right.append(done == (float(np.linalg.norm(desk.truth("green").pose[:2, 3] - [0.05, -0.2])) <= 0.01))
-    desk.put("green", pose_at(-0.02, -0.02, EDGE / 2))
-    right.append(not desk.call("verify_action", {"act": "place_at", "object_id": ids["green"], "position": [0.05, -0.2]})["done"])
+    desk.call("place_at", {"x": place[0], "y": place[1]})
+    done = desk.call("verify_action", {"act": "place_at", "object_id": ids["green"], "position": place})["done"]
+    right.append(done == (float(np.linalg.norm(desk.truth("green").pose[:2, 3] - place)) <= 0.01))
+    desk.shift("green", desk.free_shift("green", 0.05, 0.2))
+    right.append(not desk.call("verify_action", {"act": "place_at", "object_id": ids["green"], "position": place})["done"])
     right.append(not desk.call("verify_action", {"act": "pick", "object_id": ids["green"]})["done"])
     return Measured(sum(right) / len(right), "share of the verdicts that are true", equal=1.0)
 
@@ -113,7 +112,7 @@ def in_the_hand_or_not(desk: ScenarioDesk) -> Measured:
 )
 def shuffled(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    random, sound = np.random.default_rng(2), 0
+    random, sound = desk.random, 0
     names = ("red", "green", "blue")
     goals = [{"object_id": ids[name], "relation": "in", "target_id": ids["bin"]} for name in names]
     for _ in range(10):
@@ -150,7 +149,7 @@ def true_and_false(desk: ScenarioDesk) -> Measured:
     inside = desk.truth("bin").pose.copy()
     inside[2, 3] = 0.03
     desk.put("red", inside, 1.0)
-    desk.shift("green", (0.0, -0.06))
+    desk.shift("green", desk.free_shift("green", 0.05, 0.15))
     ids |= desk.look()
     table = [(name, "on", "table", name != "red") for name in ("red", "green", "blue", "can")]
     rows = [*table, *((name, "in", "bin", name == "red") for name in ("red", "green", "blue", "can"))]

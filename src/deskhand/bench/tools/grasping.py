@@ -13,8 +13,9 @@ from deskhand.geometry import inverse, transform_points
 @scenario(tool="generate_grasps", name="width", situation="The best grasps of three blocks: how far are the widths from the true edges?")
 def width(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    best = [desk.call("generate_grasps", {"object_id": ids[name], "max_grasps": 1})["grasps"][0]["width"] for name in ("red", "green", "blue")]
-    return Measured(1000 * float(np.abs(np.array(best) - EDGE).max()), "mm off at most", at_most=5.0)
+    names = ("red", "green", "blue")
+    best = [desk.call("generate_grasps", {"object_id": ids[name], "max_grasps": 1})["grasps"][0]["width"] for name in names]
+    return Measured(1000 * float(np.abs(np.array(best) - [desk.truth(name).size[0] for name in names]).max()), "mm off at most", at_most=5.0)
 
 
 @scenario(
@@ -65,7 +66,7 @@ def from_a_place_alone(desk: ScenarioDesk) -> Measured:
     up = desk.robot.tcp_pose().copy()
     up[2, 3] += 0.06
     desk.call("execute_plan", {"plan_id": desk.robot.plan_cartesian((up,), PlanOptions(allow=(("gripper", number),))).id})
-    return Measured(1000 * (float(desk.truth("green").pose[2, 3]) - EDGE / 2), "mm lifted", at_least=40.0)
+    return Measured(1000 * (float(desk.truth("green").pose[2, 3]) - desk.truth("green").size[2] / 2), "mm lifted", at_least=40.0)
 
 
 @scenario(tool="pick", name="lifted", situation="A block is picked: how high is it really, between both fingers?", changes=True)
@@ -73,7 +74,7 @@ def lifted(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
     held = "red" in desk.simulation.truth().in_hand
-    return Measured(1000 * (float(desk.truth("red").pose[2, 3]) - EDGE / 2) if held else 0.0, "mm lifted", at_least=40.0)
+    return Measured(1000 * (float(desk.truth("red").pose[2, 3]) - desk.truth("red").size[2] / 2) if held else 0.0, "mm lifted", at_least=40.0)
 
 
 @scenario(tool="place_in", name="inside", situation="A block is put into the bin: how far is its middle from the inside walls?", changes=True)
@@ -98,9 +99,10 @@ def centre_over_centre(desk: ScenarioDesk) -> Measured:
 @scenario(tool="place_at", name="exact_place", situation="A block is put to a place with a turn: how far is it off?", changes=True)
 def exact_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
+    place, yaw = desk.free_pose("green")[:2, 3].round(3), float(desk.random.uniform(-0.7, 0.7))
     desk.call("pick", {"object_id": ids["green"]})
-    desk.call("place_at", {"x": 0.04, "y": -0.22, "yaw": 0.0})
-    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - [0.04, -0.22])), "mm off", at_most=10.0)
+    desk.call("place_at", {"x": place[0], "y": place[1], "yaw": yaw})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - place)), "mm off", at_most=10.0)
 
 
 @scenario(
@@ -149,9 +151,10 @@ def a_tower_again(desk: ScenarioDesk) -> Measured:
 @scenario(tool="place_at", name="any_turn", situation="A block is put to a place with any turn: how far is it off?", changes=True)
 def any_turn(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
+    place = desk.free_pose("red")[:2, 3].round(3)
     desk.call("pick", {"object_id": ids["red"]})
-    desk.call("place_at", {"x": 0.0, "y": -0.22})
-    return Measured(1000 * float(np.linalg.norm(desk.truth("red").pose[:2, 3] - [0.0, -0.22])), "mm off", at_most=30.0)
+    desk.call("place_at", {"x": place[0], "y": place[1]})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("red").pose[:2, 3] - place)), "mm off", at_most=30.0)
 
 
 @scenario(
@@ -191,13 +194,14 @@ def free_place(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="put_aside", name="stays_clear", situation="The same, away from the middle of the desk: how far from it is the block?", world=stacked, changes=True
+    tool="put_aside", name="stays_clear", situation="The same, with a place that is to stay clear: how far from it is the block?", world=stacked, changes=True
 )
 def stays_clear(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
-    desk.call("put_aside", {"keep_clear": [[0.02, 0.0]]})
-    return Measured(1000 * float(np.linalg.norm(desk.truth("high").pose[:2, 3] - [0.02, 0.0])), "mm from there", at_least=60.0)
+    clear = desk.random.uniform([-0.05, -0.1], [0.08, 0.1]).round(3)
+    desk.call("put_aside", {"keep_clear": [clear.tolist()]})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("high").pose[:2, 3] - clear)), "mm from there", at_least=60.0)
 
 
 @scenario(
@@ -212,7 +216,8 @@ def beside_another(desk: ScenarioDesk) -> Measured:
     desk.call("pick", {"object_id": ids["spare"]})
     desk.call("place_on_pan", {"side": "right"})
     desk.simulation.step(1.0)
-    wanted = 9.81 * (0.030 - 0.020 - 0.015) / desk.simulation.built.spec.fixtures[0].stiffness
+    mass = {item.name: item.mass for item in desk.simulation.built.spec.objects}
+    wanted = 9.81 * (mass["left"] - mass["right"] - mass["spare"]) / desk.simulation.built.spec.fixtures[0].stiffness
     return Measured(1000 * abs(desk.simulation.truth().joints["balance/left"] - wanted), "mm off", at_most=0.5)
 
 

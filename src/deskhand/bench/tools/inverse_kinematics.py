@@ -19,7 +19,7 @@ from deskhand.geometry import Array
     world=bare,
 )
 def where_the_joints_lead(desk: ScenarioDesk) -> Measured:
-    reference, random, worst = Reference(desk), np.random.default_rng(0), 0.0
+    reference, random, worst = Reference(desk), desk.random, 0.0
     for number in range(10):
         point = [float(random.uniform(-0.1, 0.1)), float(random.uniform(-0.2, 0.2)), float(random.uniform(0.05, 0.2))]
         found = desk.call("solve_ik", {"position": point, "approach": ("down", "tilted", "forward")[number % 3]})
@@ -32,14 +32,16 @@ def where_the_joints_lead(desk: ScenarioDesk) -> Measured:
     tool="solve_ik", name="out_of_reach", situation="Four points beyond the reach, in the base and under the table: is there no solution for any?", world=bare
 )
 def out_of_reach(desk: ScenarioDesk) -> Measured:
-    codes = [desk.result("solve_ik", {"position": point}).code for point in ([0.6, 0.0, 0.2], [-0.3, 0.0, 0.05], [0.0, 0.0, -0.1], [0.0, 0.9, 0.1])]
+    low, side, beyond = desk.random.uniform(-0.2, -0.05), desk.random.choice([-0.9, 0.9]), desk.random.uniform(0.6, 0.8)
+    points = ([beyond, 0.0, 0.2], [-0.3, 0.0, 0.05], [0.0, 0.0, low], [0.0, side, 0.1])
+    codes = [desk.result("solve_ik", {"position": point}).code for point in points]
     return Measured(sum(code in ("no_ik_solution", "goal_in_collision") for code in codes) / 4, "share refused", equal=1.0)
 
 
 @scenario(tool="hand_pose_at", name="against_the_simulator", situation="Twenty random postures: how far is the hand from where MuJoCo has it?", world=bare)
 def against_the_simulator(desk: ScenarioDesk) -> Measured:
     reference, worst = Reference(desk), 0.0
-    for joints in random_joints(desk, 1, 20):
+    for joints in random_joints(desk, 20):
         told, real = desk.call("hand_pose_at", {"joints": named(desk, joints)}), reference.tcp(joints)
         worst = max(
             worst, float(np.linalg.norm(np.subtract(told["position"], real[:3, 3]))), 0.1 * float(np.abs(np.subtract(told["approach"], real[:3, 2])).max())
@@ -55,7 +57,7 @@ def against_the_simulator(desk: ScenarioDesk) -> Measured:
 )
 def dexterity(desk: ScenarioDesk) -> Measured:
     reference, worst = Reference(desk), 0.0
-    for joints in random_joints(desk, 2, 20):
+    for joints in random_joints(desk, 20):
         step = 1e-5 * np.eye(len(joints))
         columns = [(reference.tcp(joints + one)[:3, 3] - reference.tcp(joints - one)[:3, 3]) / 2e-5 for one in step]
         values = np.linalg.svd(np.array(columns).T, compute_uv=False)
@@ -66,17 +68,18 @@ def dexterity(desk: ScenarioDesk) -> Measured:
 @scenario(
     tool="reachability_map",
     name="against_another_solver",
-    situation="A map at 10 cm, fingers down: do least squares on MuJoCo's kinematics agree, cell by cell?",
+    situation="A map at 8 to 15 cm, fingers down: do least squares on MuJoCo's kinematics agree, cell by cell?",
     world=bare,
 )
 def against_another_solver(desk: ScenarioDesk) -> Measured:
-    given = desk.call("reachability_map", {"height": 0.1, "cells": 8})
+    height = float(desk.random.uniform(0.08, 0.15))
+    given = desk.call("reachability_map", {"height": height, "cells": 8})
     reference, agree, count = Reference(desk), 0, 0
     limits = np.array([desk.simulation.built.robot.limits[name][:2] for name in reference.joints])
     home = np.asarray(desk.robot.arm.named_poses["home"])
     for x, row in zip(given["x"], given["rows"], strict=True):
         for y, cell in zip(given["y"], row, strict=True):
-            point = np.array([x, y, 0.1])
+            point = np.array([x, y, height])
 
             def off(joints: Array, point: Array = point) -> Array:
                 pose = reference.tcp(joints)
@@ -90,8 +93,13 @@ def against_another_solver(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="reachability_map", name="lower_is_less_far", situation="The reached share at 10 cm against that at 45 cm, where the arm must stretch.", world=bare
+    tool="reachability_map",
+    name="lower_is_less_far",
+    situation="The reached share at about 10 cm against that at about 45 cm, where the arm must stretch.",
+    world=bare,
 )
 def lower_is_less_far(desk: ScenarioDesk) -> Measured:
-    shares = [desk.call("reachability_map", {"height": height, "cells": 8})["share"] for height in (0.1, 0.45)]
+    shares = [
+        desk.call("reachability_map", {"height": height, "cells": 8})["share"] for height in (desk.random.uniform(0.08, 0.12), desk.random.uniform(0.43, 0.47))
+    ]
     return Measured(shares[0] - shares[1], "share less", at_least=0.02)

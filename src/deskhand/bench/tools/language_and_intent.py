@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import alike
+from deskhand.errors import DeskhandError
+from deskhand.world.relations import DIRECTIONS
 
 
 @scenario(tool="parse_instruction", name="goals", situation="Eight instructions about seven objects: are the goals those that are meant?")
@@ -44,19 +48,36 @@ def says_what_is_wrong(desk: ScenarioDesk) -> Measured:
     return Measured(sum(told) / len(rows), "share for which a problem is named", equal=1.0)
 
 
+def _only_one(desk: ScenarioDesk) -> tuple[str, str, str]:
+    """(relation in words, block, block): of the other two blocks only the second stands so to the first, and clearly."""
+
+    def clear(name: str, way: tuple[float, float], to: str, wide: float, least: float) -> bool:
+        x, y = (desk.truth(name).pose[:2, 3] - desk.truth(to).pose[:2, 3]).tolist()
+        along, across = x * way[0] + y * way[1], abs(y * way[0] - x * way[1])
+        return bool(along > least and across < wide * along)
+
+    for one, two, three in permutations(("red", "green", "blue")):
+        for relation, way in DIRECTIONS.items():
+            if clear(two, way, one, 0.8, 0.02) and not clear(three, way, one, 1.25, 0.0):
+                return relation.replace("_", " "), one, two
+    raise DeskhandError("invalid_input", "no block stands clearly beside another.")
+
+
 @scenario(tool="resolve_reference", name="one_is_meant", situation="Ten phrases with colours, kinds, sizes and relations, each true of one object.")
 def one_is_meant(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
+    blocks = sorted(("red", "green", "blue"), key=lambda name: float(desk.truth(name).pose[1, 3]))
+    relation, middle, other = _only_one(desk)
     rows = {
         "the red block": "red",
         "the green block": "green",
         "the can": "can",
         "the bin": "bin",
         "the orange box": "box",
-        "the leftmost block": "red",
-        "the rightmost block": "blue",
+        "the leftmost block": blocks[-1],
+        "the rightmost block": blocks[0],
         "the blue thing": "blue",
-        "the block left of the green block": "red",
+        f"the block {relation} the {middle} block": other,
         ids["cup"]: "cup",
     }
     right = [desk.call("resolve_reference", {"phrase": phrase})["object_ids"] == [ids[name]] for phrase, name in rows.items()]
@@ -140,21 +161,31 @@ def decides_nothing_wild(desk: ScenarioDesk) -> Measured:
     return Measured(float(sum(wild)), "phrases that were settled", at_most=0.0)
 
 
+def _side_by_side(desk: ScenarioDesk, ids: dict[str, str]) -> tuple[str, str]:
+    """Ids of two objects of which the first is clearly left of the second."""
+    for one, two in permutations([name for name in ids if name != "bin"], 2):
+        x, y = (desk.truth(one).pose[:2, 3] - desk.truth(two).pose[:2, 3]).tolist()
+        if y > 0.03 and abs(x) < 0.8 * y:
+            return ids[one], ids[two]
+    raise DeskhandError("invalid_input", "no object is clearly left of another.")
+
+
 @scenario(tool="final_answer", name="true_and_false", situation="Seven true and seven false statements about counts, places and the hand.")
 def true_and_false(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     red, green, bin_ = ids["red"], ids["green"], ids["bin"]
+    first, second = _side_by_side(desk, ids)
     rows = {
         "There are three blocks.": True,
         f"{red} is on the table.": True,
-        f"{red} is left of {green}.": True,
+        f"{first} is left of {second}.": True,
         "The hand holds nothing.": True,
         "There is a can on the desk.": True,
         f"{red} is not in {bin_}.": True,
         "I like tidy desks.": True,
         "There are five blocks.": False,
         f"{red} is in {bin_}.": False,
-        f"{green} is left of {red}.": False,
+        f"{second} is left of {first}.": False,
         f"The hand holds {red}.": False,
         "There are no cans.": False,
         "pen_77 is on the table.": False,

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 
 
@@ -46,16 +47,26 @@ class Reference:
         mujoco.mj_forward(self._model, self._data)
 
 
-def random_joints(desk: ScenarioDesk, seed: int, count: int) -> Array:
-    """(count, n) [rad] within the joint limits."""
+def random_joints(desk: ScenarioDesk, count: int) -> Array:
+    """Drawn (count, n) [rad] within the joint limits."""
     limits = np.array([desk.simulation.built.robot.limits[name][:2] for name in desk.robot.arm.joints])
     limits = np.clip(limits, -np.pi, np.pi)
-    return np.asarray(np.random.default_rng(seed).uniform(limits[:, 0], limits[:, 1], (count, len(limits))))
+    return np.asarray(desk.random.uniform(limits[:, 0], limits[:, 1], (count, len(limits))))
 
 
 def named(desk: ScenarioDesk, joints: npt.ArrayLike) -> dict[str, float]:
     """Joint name to angle."""
     return dict(zip(desk.robot.arm.joints, map(float, np.asarray(joints)), strict=True))
+
+
+def low_between(desk: ScenarioDesk, height: float, apart: float = 0.05) -> list[float]:
+    """A drawn point (x, y, z) [m] at a height, between the objects and at least ``apart`` [m] from each."""
+    items = desk.simulation.truth().objects
+    for _ in range(5000):
+        x, y = desk.random.uniform([-0.02, -0.18], [0.1, 0.18]).round(3).tolist()
+        if all(np.hypot(x - item.pose[0, 3], y - item.pose[1, 3]) - 0.5 * float(np.hypot(*item.size[:2])) > apart for item in items):
+            return [x, y, height]
+    raise DeskhandError("no_free_space", "the objects leave no room between them.")
 
 
 def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> float:

@@ -9,27 +9,26 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.drawing import Random, drawn
 from deskhand.bench.tools.worlds import BLUE, GREEN, ORANGE, RED, YELLOW, bare, block, upright
 from deskhand.planning.weighing import outcome
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 
-def two_bins() -> WorldSpec:
+def two_bins(random: Random) -> WorldSpec:
     """Five objects and two bins. Names: red, green, blue, can, box, left_bin, right_bin."""
     size = (0.15, 0.13, 0.06)
     bins = tuple(
         ObjectSpec(name, "bin", size, (0.06, 0.06, 0.06), 0.2, pose_at(0.02, y, 0.03), wall=0.004) for name, y in (("left_bin", 0.32), ("right_bin", -0.32))
     )
-    return WorldSpec(
-        (
-            block("red", 0.00, 0.12, RED),
-            block("green", 0.08, -0.05, GREEN),
-            block("blue", -0.06, -0.14, BLUE),
-            upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.10, YELLOW),
-            upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE),
-            *bins,
-        )
+    items = (
+        block("red", 0.00, 0.12, RED),
+        block("green", 0.08, -0.05, GREEN),
+        block("blue", -0.06, -0.14, BLUE),
+        upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.10, YELLOW),
+        upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE),
     )
+    return drawn(random, WorldSpec((*items, *bins)))
 
 
 @scenario(
@@ -147,11 +146,10 @@ def leaves_out_what_does_not_fit(desk: ScenarioDesk) -> Measured:
     return Measured(float(whole), "1 when it is all told", equal=1.0)
 
 
-def tower_parts() -> WorldSpec:
+def tower_parts(random: Random) -> WorldSpec:
     """A broad low box, a block, a small block. Names: broad, block, small."""
-    return WorldSpec(
-        (upright("box", "broad", (0.08, 0.07, 0.03), 0.0, 0.12, ORANGE), block("block", 0.06, -0.06, GREEN), block("small", -0.04, -0.16, BLUE, edge=0.024))
-    )
+    broad = upright("box", "broad", (0.08, 0.07, 0.03), 0.0, 0.12, ORANGE)
+    return drawn(random, WorldSpec((broad, block("block", 0.06, -0.06, GREEN), block("small", -0.04, -0.16, BLUE, edge=0.024))))
 
 
 @scenario(
@@ -260,7 +258,7 @@ def fewest_moves(desk: ScenarioDesk) -> Measured:
     situation="Thirty random piles become others, some pairs forbidden: played through, do the moves hold?",
 )
 def moves_hold(desk: ScenarioDesk) -> Measured:
-    random, right = np.random.default_rng(8), 0
+    random, right = desk.random, 0
     for _ in range(30):
         names = [f"item {number}" for number in range(5)]
         piles = []

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.controller_dispatch import over_the_desk
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.drawing import Random, drawn
 from deskhand.bench.tools.scene_graph_and_world_model import stack_and_bin
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, block
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 
-def bridge() -> WorldSpec:
+def bridge(random: Random) -> WorldSpec:
     """A beam on two blocks with a block on its middle, and a block beside; names: left, right, beam, upon, beside."""
     beam = ObjectSpec("beam", "box", (0.03, 0.15, 0.02), YELLOW, 0.05, pose_at(0.0, 0.0, 0.0505))
-    return WorldSpec(
+    world = WorldSpec(
         (
             block("left", 0.0, 0.055, RED, 0.04),
             block("right", 0.0, -0.055, BLUE, 0.04),
@@ -23,6 +25,7 @@ def bridge() -> WorldSpec:
             block("beside", 0.12, 0.1, GREEN, 0.04),
         )
     )
+    return drawn(random, world, [("left", "right", "beam", "upon")], turn=0.4, facing=True)
 
 
 def fallen(desk: ScenarioDesk, removed: str) -> set[str]:
@@ -118,12 +121,12 @@ def picked_and_lost(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 15 N and lets go: the time until each is told.", changes=True
+    tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 13 to 18 N and lets go: the time until each is told.", changes=True
 )
 def pressed(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events", settle=1.5)
     kinds, times = [], []
-    for force in (-15.0, 0.0):
+    for force in (-float(desk.random.uniform(13, 18)), 0.0):
         begun = desk.simulation.time
         with desk.simulation.lock:
             desk.simulation.data.xfrc_applied[desk.simulation.model.body(desk.robot.arm.tcp).id, 2] = force
@@ -140,7 +143,7 @@ def pressed(desk: ScenarioDesk) -> Measured:
 )
 def moving_freely(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
-    plan = desk.call("plan_motion", {"position": [0.0, 0.1, 0.25]})["plan_id"]
+    plan = desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]
     desk.call("execute_plan", {"plan_id": plan})
     desk.call("close_gripper")
     desk.call("open_gripper")

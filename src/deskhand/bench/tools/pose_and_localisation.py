@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.drawing import Random, drawn
 from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
 from deskhand.etp.resources import POINTS
 from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, rotation_rpy, transform_points
@@ -19,11 +20,12 @@ from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 SCALE = 1.3
 
 
-def parts() -> WorldSpec:
+def parts(random: Random) -> WorldSpec:
     """Two CAD parts, a box and a can, at odd angles; names: wedge, l_piece, box, can."""
     shapes = [("wedge", 0.02, 0.10, 0.9), ("l_piece", 0.0, -0.10, 2.2)]
     made = tuple(ObjectSpec(name, "mesh", size_of(name), RED, 0.05, pose_at(x, y, size_of(name)[2] / 2 + 0.001, yaw), shape=name) for name, x, y, yaw in shapes)
-    return WorldSpec((*made, upright("box", "box", (0.09, 0.05, 0.04), 0.10, 0.0, ORANGE, 0.5), upright("can", "can", (0.05, 0.05, 0.08), -0.10, 0.03, BLUE)))
+    others = (upright("box", "box", (0.09, 0.05, 0.04), 0.10, 0.0, ORANGE, 0.5), upright("can", "can", (0.05, 0.05, 0.08), -0.10, 0.03, BLUE))
+    return drawn(random, WorldSpec((*made, *others)))
 
 
 def size_of(name: str) -> tuple[float, float, float]:
@@ -80,7 +82,7 @@ def l_piece(desk: ScenarioDesk) -> Measured:
 )
 def known_box(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    given = desk.call("estimate_model_pose", {"object_id": ids["box"], "shape": "box", "size": [0.09, 0.05, 0.04]})
+    given = desk.call("estimate_model_pose", {"object_id": ids["box"], "shape": "box", "size": list(desk.truth("box").size)})
     pose = make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
     off = np.linalg.norm(pose[:3, 3] - desk.truth("box").pose[:3, 3])
     turn = np.abs(inverse(desk.truth("box").pose)[:3, :3] @ pose[:3, :3]).max(axis=0).min()  # 1 when all axes lie along each other
@@ -161,9 +163,9 @@ def pose_turned(desk: ScenarioDesk) -> Measured:
 def moved_view(desk: ScenarioDesk) -> Measured:
     points = desk.frame().points()[100:400, 100:540]
     cloud = points[np.isfinite(points).all(axis=-1)].astype(np.float32)
-    random = np.random.default_rng(4)
+    random = desk.random
     first, second = cloud[random.choice(len(cloud), 9000, replace=False)], cloud[random.choice(len(cloud), 9000, replace=False)]
-    real = make_transform(rotation_rpy(0.02, -0.03, 0.08), (0.015, -0.02, 0.01))
+    real = make_transform(rotation_rpy(*random.uniform(-0.06, 0.06, 3)), random.uniform(-0.02, 0.02, 3))
     source = transform_points(inverse(real), second).astype(np.float32) + random.normal(0, 0.0005, second.shape).astype(np.float32)
     given = desk.call("register_clouds", {"source": desk.keep(source, POINTS), "target": desk.keep(first, POINTS)})
     off = inverse(real) @ make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
@@ -174,7 +176,7 @@ def moved_view(desk: ScenarioDesk) -> Measured:
     tool="register_clouds", name="unsure", situation="Clouds of a cylinder leave its turn about itself open: its told deviation over that of the other turns."
 )
 def unsure_turn(desk: ScenarioDesk) -> Measured:
-    random = np.random.default_rng(5)
+    random = desk.random
     angle, height = random.uniform(0, 2 * np.pi, 3000), random.uniform(-0.05, 0.05, 3000)
     can = np.column_stack([0.03 * np.cos(angle), 0.03 * np.sin(angle), height]) + random.normal(0, 0.0003, (3000, 3))
     given = desk.call("register_clouds", {"source": desk.keep(can[::2].astype(np.float32), POINTS), "target": desk.keep(can[1::2].astype(np.float32), POINTS)})
@@ -208,7 +210,7 @@ def camera_knocked(desk: ScenarioDesk) -> Measured:
 def camera_as_it_was(desk: ScenarioDesk) -> Measured:
     desk.look()
     reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
-    desk.shift("red", (0.03, 0.04))
+    desk.shift("red", desk.free_shift("red", 0.04, 0.1))
     return Measured(len(desk.call("check_camera_pose", {"reference": reference})["problems"]), "problems", equal=0)
 
 

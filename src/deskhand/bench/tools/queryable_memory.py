@@ -54,13 +54,13 @@ def gone(desk: ScenarioDesk) -> Measured:
 @scenario(
     tool="recall_objects",
     name="before",
-    situation="The red block stood left of the can before it was moved to the right of it: is it recalled, and where it was?",
+    situation="The red block stood elsewhere before it was moved: is it recalled, and where it was?",
     changes=True,
 )
 def before(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     old = desk.truth("red").pose[:3, 3].copy()
-    desk.put("red", pose_at(0.1, -0.02, 0.018))
+    desk.shift("red", desk.free_shift("red", 0.08, 0.25))
     desk.call("detect_objects")
     found = desk.call("recall_objects", {"label": "block", "color": "red", "when": "first"})["objects"]
     item = next((one for one in found if one["id"] == ids["red"]), None)
@@ -72,7 +72,7 @@ def seconds_ago(desk: ScenarioDesk) -> Measured:
     desk.look()
     old = desk.truth("can").pose[:3, 3].copy()
     desk.robot.sleep(4.0)
-    desk.shift("can", (0.04, 0.06))
+    desk.shift("can", desk.free_shift("can", 0.06, 0.15))
     desk.robot.sleep(3.0)
     desk.call("detect_objects")
     found = desk.call("recall_objects", {"label": "can", "seconds_ago": 5.0})["objects"]
@@ -88,7 +88,7 @@ def seconds_ago(desk: ScenarioDesk) -> Measured:
 def moved(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     old = desk.truth("blue").pose[:3, 3].copy()
-    desk.shift("blue", (0.0, -0.1))
+    desk.shift("blue", desk.free_shift("blue", 0.06, 0.15))
     desk.call("detect_objects")
     last = desk.call("ask_memory", {"question": "what was moved last?"})
     past = desk.call("ask_memory", {"question": "where was the blue block before?"})

@@ -12,14 +12,19 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any
+from zlib import crc32
+
+import numpy as np
 
 from deskhand.bench.tools.base import Scenario, World, defined
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import UNITS
 from deskhand.etp.registry import Registry
+from deskhand.sim.spec import WorldSpec
 from deskhand.tools.base import load_tools
 from deskhand.tools.validated import kept_results, validation_file
 
@@ -46,26 +51,40 @@ class Row:
 
 
 def all_scenarios() -> list[Scenario]:
-    """Every scenario of the package, by unit."""
+    """Every scenario, by unit: of this package, and of others by the entry points of the group ``deskhand.scenarios``, modules that define some."""
     for units in UNITS.values():
         for unit in units:
             if find_spec(f"deskhand.bench.tools.{unit}") is not None:
                 import_module(f"deskhand.bench.tools.{unit}")
+    _load_others()
     return defined()
 
 
-def run(scenarios: Sequence[Scenario], registry: Registry, told: Callable[[str], None] = lambda text: None, jobs: int = 1) -> Generator[Row, None, None]:
+@cache
+def _load_others() -> None:
+    for point in entry_points(group="deskhand.scenarios"):
+        try:
+            point.load()
+        except Exception as error:  # a package of others may fail in any way; it must not take the rest along
+            log.warning("scenarios %s = %s were left out: %s: %s", point.name, point.value, type(error).__name__, error)
+
+
+def run(
+    scenarios: Sequence[Scenario], registry: Registry, told: Callable[[str], None] = lambda text: None, jobs: int = 1, seed: int = 0
+) -> Generator[Row, None, None]:
     """Run scenarios, those that share a desk one after the other; rows come as they end. ``told`` hears what is run next, when ``jobs`` is 1.
+
+    What stands where, and what else a scenario draws, comes from ``seed`` (0 or more).
 
     More ``jobs`` are processes side by side, with the tools of :func:`deskhand.tools.base.load_tools`; they end when the iterator is closed.
     """
     if jobs == 1:
         for batch in _batches(scenarios):
-            yield from _on_one_desk(batch, registry, told)
+            yield from _on_one_desk(batch, registry, told, seed)
         return
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_die_quietly)
     try:
-        for future in as_completed([pool.submit(_run_batch, [(item.tool, item.name) for item in batch]) for batch in _batches(scenarios)]):
+        for future in as_completed([pool.submit(_run_batch, [(item.tool, item.name) for item in batch], seed) for batch in _batches(scenarios)]):
             yield from future.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -82,14 +101,25 @@ def _batches(scenarios: Sequence[Scenario]) -> list[list[Scenario]]:
     return sorted(shared.values(), key=len, reverse=True) + [[item] for item in scenarios if item.changes]
 
 
+def drawn_world(world: World, seed: int) -> WorldSpec:
+    """The desk of a seed."""
+    return world(np.random.default_rng([seed, crc32(world.__name__.encode())]))
+
+
+def drawn_share(scenarios: Sequence[Scenario], share: float, seed: int) -> list[Scenario]:
+    """A share (0 to 1) of the scenarios, drawn, one at least; in their order."""
+    count = min(len(scenarios), max(1, round(share * len(scenarios))))
+    return [scenarios[int(index)] for index in sorted(np.random.default_rng([seed, 1]).permutation(len(scenarios))[:count])]
+
+
 def _die_quietly() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _run_batch(names: Sequence[tuple[str, str]]) -> list[Row]:
+def _run_batch(names: Sequence[tuple[str, str]], seed: int) -> list[Row]:
     """In a process of its own."""
     known = {(item.tool, item.name): item for item in all_scenarios()}
-    return list(_on_one_desk([known[name] for name in names], _registry(), lambda text: None))
+    return list(_on_one_desk([known[name] for name in names], _registry(), lambda text: None, seed))
 
 
 @cache
@@ -97,9 +127,9 @@ def _registry() -> Registry:
     return load_tools()[0]
 
 
-def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[str], None]) -> Iterator[Row]:
+def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[str], None], seed: int) -> Iterator[Row]:
     begun = time.process_time()
-    with ScenarioDesk(batch[0].world(), registry) as desk:
+    with ScenarioDesk(drawn_world(batch[0].world, seed), registry, seed) as desk:
         setup = (time.process_time() - begun) / len(batch)  # the desk's own cost is everybody's
         for item in batch:
             told(f"{item.tool}: {item.name}")
@@ -108,7 +138,7 @@ def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[
 
 def _measured(item: Scenario, desk: ScenarioDesk, setup: float) -> Row:
     begun = time.process_time() - setup
-    desk.begin()
+    desk.begin(f"{item.tool} {item.name}")
     try:
         measured = item.run(desk)
     except Exception as error:  # whatever a tool or a scenario does wrong, the others are measured
@@ -120,8 +150,8 @@ def _measured(item: Scenario, desk: ScenarioDesk, setup: float) -> Row:
     return Row(item.tool, item.name, item.situation, value, measured.unit, measured.bar, bool(measured.passed), time.process_time() - begun)
 
 
-def write(rows: Sequence[Row], registry: Registry) -> None:
-    """Keep results for the cards; those of scenarios that were not run stay, those of scenarios that are no more go.
+def write(rows: Sequence[Row], registry: Registry, seed: int = 0) -> None:
+    """Keep results, of the desks of ``seed``, for the cards; those of scenarios that were not run stay, those of scenarios that are no more go.
 
     Raises:
         DeskhandError: ``config_error`` when a file cannot be written.
@@ -132,7 +162,7 @@ def write(rows: Sequence[Row], registry: Registry) -> None:
         for row in rows:
             if registry.get(row.tool).card.group == group:
                 value = None if row.value is None else round(row.value, 4)
-                kept.setdefault(row.tool, {})[row.scenario] = {"passed": row.passed, "measure": f"{row.unit} {row.bar}".strip(), "value": value}
+                kept.setdefault(row.tool, {})[row.scenario] = {"passed": row.passed, "measure": f"{row.unit} {row.bar}".strip(), "value": value, "seed": seed}
         left = {tool: {name: entry for name, entry in sorted(entries.items()) if (tool, name) in known} for tool, entries in sorted(kept.items())}
         file = validation_file(group)
         try:

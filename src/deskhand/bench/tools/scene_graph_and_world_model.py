@@ -8,13 +8,14 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.drawing import Random, drawn
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, bin_at, block
 from deskhand.sim.spec import WorldSpec
 
 
-def stack_and_bin() -> WorldSpec:
+def stack_and_bin(random: Random) -> WorldSpec:
     """A tower of three, a block in a bin and one alone; names: low, mid, top, inside, alone, bin."""
-    return WorldSpec(
+    world = WorldSpec(
         (
             block("low", 0.0, -0.1, RED, 0.04),
             block("mid", 0.0, -0.1, GREEN, 0.04, bottom=0.0405),
@@ -24,6 +25,7 @@ def stack_and_bin() -> WorldSpec:
             block("alone", 0.1, 0.05, GREEN),
         )
     )
+    return drawn(random, world, [("low", "mid", "top"), ("bin", "inside")])
 
 
 CARRIED = {"low": "table", "mid": "low", "top": "mid", "inside": "bin", "alone": "table", "bin": "table"}
@@ -72,7 +74,7 @@ def stacks(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="query_3d_scene_graph", name="nearest", situation="For 20 points the nearest object is asked for; the truth says which it is.")
 def nearest(desk: ScenarioDesk) -> Measured:
-    ids, random, right = desk.look(), np.random.default_rng(5), 0
+    ids, random, right = desk.look(), desk.random, 0
     for _ in range(20):
         point = random.uniform([-0.15, -0.2, 0], [0.2, 0.3, 0.1])
         far = sorted((float(np.linalg.norm(desk.truth(name).pose[:3, 3] - point)), name) for name in ids)
@@ -164,7 +166,7 @@ def merged_tower(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(item["size"][2] - 0.121), "mm", at_most=4.0)
 
 
-@scenario(tool="merge_objects", name="too_far", situation="Two blocks 20 cm apart are said to be one: refused, with the reason.", world=stack_and_bin)
+@scenario(tool="merge_objects", name="too_far", situation="Two blocks that stand apart are said to be one: refused, with the reason.", world=stack_and_bin)
 def merged_far(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     result = desk.result("merge_objects", {"object_ids": [ids["low"], ids["alone"]]})

@@ -13,7 +13,7 @@ from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.detection import overlap
 from deskhand.bench.tools.worlds import beside, rolling
 from deskhand.etp.resources import IMAGE, POINTS
-from deskhand.geometry import Array
+from deskhand.geometry import Array, transform_points
 from deskhand.sim.spec import pose_at
 
 
@@ -76,12 +76,13 @@ def only_one(desk: ScenarioDesk) -> Measured:
 # ---------------------------------------------------------------- over time
 
 
-def film(desk: ScenarioDesk, name: str, step: tuple[float, float], count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
-    """Pictures while a hand moves an object by ``step`` [m] each time: uris, true masks, true poses."""
+def film(desk: ScenarioDesk, name: str, length: float, count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
+    """Pictures while a hand moves an object by a drawn way of ``length`` [m] in all: uris, true masks, true poses."""
     uris, masks, poses = [], [], []
+    step = np.array(desk.free_way(name, length)) / (count - 1)
     for number in range(count):
         if number:
-            desk.shift(name, step, settle=0.05)
+            desk.shift(name, (float(step[0]), float(step[1])), settle=0.05)
         uris.append(desk.call("capture_rgbd")["shots"][0]["color"]["uri"])
         masks.append(desk.mask(name))
         poses.append(desk.truth(name).pose)
@@ -92,7 +93,7 @@ def film(desk: ScenarioDesk, name: str, step: tuple[float, float], count: int) -
     tool="segment_video", name="moved_block", situation="A hand moves the red block by 6 cm in ten pictures; its mask is given in the first.", changes=True
 )
 def moved_block(desk: ScenarioDesk) -> Measured:
-    uris, masks, _ = film(desk, "red", (-0.006, 0.002), 10)
+    uris, masks, _ = film(desk, "red", 0.057, 10)
     first = desk.keep(np.where(masks[0], np.uint8(255), np.uint8(0)), IMAGE)
     given = desk.call("segment_video", {"pictures": uris, "mask": first})["pictures"]
     return Measured(
@@ -104,7 +105,7 @@ def moved_block(desk: ScenarioDesk) -> Measured:
     tool="segment_video", name="taken_away", situation="After four pictures the target is taken off the desk: from then on it must be told lost.", changes=True
 )
 def taken_away(desk: ScenarioDesk) -> Measured:
-    uris, _, _ = film(desk, "red", (-0.005, 0.0), 4)
+    uris, _, _ = film(desk, "red", 0.015, 4)
     box = around(desk, "red", 3)
     desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.02)
     uris += [desk.call("capture_rgbd")["shots"][0]["color"]["uri"] for _ in range(2)]
@@ -114,14 +115,14 @@ def taken_away(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="track_points", name="corners", situation="Corners of the moving block's upper side are tracked through ten pictures.", changes=True)
 def corners(desk: ScenarioDesk) -> Measured:
-    frame, half = desk.frame(), 0.0175
+    frame, half = desk.frame(), desk.truth("red").size[2] / 2
     local = np.array([[x, y, half] for x in (-half, half) for y in (-half, half)])
 
     def pixels(pose: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return frame.project(local @ pose[:3, :3].T + pose[:3, 3])
 
     start = pixels(desk.truth("red").pose)
-    uris, _, poses = film(desk, "red", (-0.005, 0.002), 10)
+    uris, _, poses = film(desk, "red", 0.048, 10)
     given = desk.call("track_points", {"pictures": uris, "points": start.tolist()})["points"]
     errors = [np.linalg.norm(np.array(point["pixels"][-1]) - true) for point, true in zip(given, pixels(poses[-1]), strict=True) if point["visible"][-1]]
     return Measured(float(np.median(errors)) if len(errors) >= 3 else float("nan"), "px median error of the visible points at the end", at_most=2.0)
@@ -130,20 +131,18 @@ def corners(desk: ScenarioDesk) -> Measured:
 @scenario(
     tool="track_points",
     name="occlusion",
-    situation="A box is pushed before a block's top and away again: its point must be told hidden, then visible.",
+    situation="A can is held before a block's top and taken away again: its point must be told hidden, then visible.",
     changes=True,
 )
 def occlusion(desk: ScenarioDesk) -> Measured:
     name = "blue"
-    start = desk.frame().project(desk.truth(name).pose[:3, 3] + [0, 0, 0.0175])[0]
-    place = desk.truth(name).pose[:3, 3]
-    camera = desk.frame().world_T_camera[:3, 3]
-    toward = (camera - place)[:2] / np.linalg.norm((camera - place)[:2])
+    place = desk.truth(name).pose[:3, 3] + [0, 0, desk.truth(name).size[2] / 2]
+    start = desk.frame().project(place)[0]
     uris, hidden = [], []
     away = desk.truth("can").pose.copy()
     for number in range(6):
         if number == 2:
-            desk.put("can", pose_at(float(place[0] + 0.055 * toward[0]), float(place[1] + 0.055 * toward[1]), 0.04), settle=0.05)
+            desk.cover("can", place)
         if number == 4:
             desk.put("can", away, settle=0.05)
         uris.append(desk.call("capture_rgbd")["shots"][0]["color"]["uri"])
@@ -167,10 +166,10 @@ def boxes(desk: ScenarioDesk) -> Measured:
     tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all objects keep their ids, and is its motion right?", changes=True
 )
 def ids_kept(desk: ScenarioDesk) -> Measured:
-    uris = []
+    uris, way = [], np.array(desk.free_way("red", 0.09))
     for number in range(5):
         if number:
-            desk.shift("red", (-0.02, 0.01), settle=0.05)
+            desk.shift("red", (float(way[0] / 4), float(way[1] / 4)), settle=0.05)
         uris.append(desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"])
     given = desk.call("track_boxes_3d", {"clouds": uris})
     final = min(given["clouds"][-1], key=lambda box: float(np.linalg.norm(np.array(box["center"]) - desk.truth("red").pose[:3, 3])))
@@ -178,12 +177,12 @@ def ids_kept(desk: ScenarioDesk) -> Measured:
     if first is None or given["tracks"] != len(desk.names):
         return Measured(float("nan"), f"tracks of {given['tracks']} objects", at_most=8.0)
     moved = np.array(final["center"]) - first["center"]
-    return Measured(1000 * float(np.linalg.norm(moved[:2] - [-0.08, 0.04])), "mm error of the motion", at_most=8.0)
+    return Measured(1000 * float(np.linalg.norm(moved[:2] - way)), "mm error of the motion", at_most=8.0)
 
 
 @scenario(tool="track_boxes_3d", name="exact", situation="A made cloud of two boxes, turned by known angles: the error of the size that is told.")
 def exact(desk: ScenarioDesk) -> Measured:
-    random = np.random.default_rng(1)
+    random = desk.random
     sizes = (np.array([0.08, 0.05, 0.04]), np.array([0.12, 0.03, 0.06]))
     parts = []
     for number, size in enumerate(sizes):
@@ -210,7 +209,7 @@ def late(desk: ScenarioDesk, events: list[tuple[float, dict[str, Any]]], begun: 
 def target_rolling(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["ball"]})
     start, offset = desk.truth("ball").pose[:2, 3].copy(), np.array(heard.let_pass(0.3)[-1][1]["position"][:2])
-    desk.push("ball", (0.05, -0.2, 0.0))
+    desk.push("ball", (float(desk.random.uniform(-0.05, 0.05)), -float(desk.random.uniform(0.17, 0.23)), 0.0))
     errors = []
     for _ in range(8):
         told = heard.let_pass(0.1)[-1][1]
@@ -228,10 +227,9 @@ def target_rolling(desk: ScenarioDesk) -> Measured:
 )
 def target_found_again(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["green"]})
-    pose = desk.truth("green").pose.copy()
+    pose = desk.free_pose("green")
     desk.put("green", pose_at(3.0, 0.0, 0.0), settle=0.0)
     lost = heard.let_pass(0.5)[-1][1]["lost"]
-    pose[:2, 3] = -0.1, 0.15
     desk.put("green", pose, settle=0.0)
     told = heard.let_pass(0.5)[-1][1]
     heard.stop()
@@ -257,15 +255,16 @@ def point_of_a_corner(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="follow_points", name="covered", situation="A box is put before a block: is the followed corner told hidden, and its other one not?", changes=True
+    tool="follow_points",
+    name="covered",
+    situation="A can is held before a block: is the followed corner told hidden, and one of another block not?",
+    changes=True,
 )
 def point_covered(desk: ScenarioDesk) -> Measured:
-    half, pose = 0.5 * np.array(desk.truth("red").size), desk.truth("red").pose
     frame = desk.frame()
-    corners = frame.project(np.array([half, half * (-1, -1, 1)]) @ pose[:3, :3].T + pose[:3, 3])
-    free = frame.project(desk.truth("blue").pose[:3, 3] + half * (0.9, 0.9, 1.0))
-    heard = desk.watch("follow_points", {"points": [corners[0].tolist(), free[0].tolist()]})
-    desk.put("box", pose_at(float(pose[0, 3]) + 0.06, float(pose[1, 3]), 0.05), settle=0.0)
+    corners = [transform_points(desk.truth(name).pose, 0.49 * np.array(desk.truth(name).size)) for name in ("red", "blue")]
+    heard = desk.watch("follow_points", {"points": [frame.project(corner)[0].tolist() for corner in corners]})
+    desk.cover("can", corners[0])
     told = heard.let_pass(0.5)[-1][1]["points"]
     heard.stop()
     return Measured(float(not told[0]["visible"]) + float(told[1]["visible"]), "right of 2", equal=2)
@@ -275,7 +274,7 @@ def point_covered(desk: ScenarioDesk) -> Measured:
 def person_reaches_in(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
     begun = desk.simulation.time
-    desk.hold("arm", pose_at(0.05, 0.33, 0.16))
+    desk.hold("arm", pose_at(float(desk.random.uniform(0.0, 0.1)), float(desk.random.choice([-1, 1]) * desk.random.uniform(0.28, 0.36)), 0.16))
     entered = late(desk, heard.wait(1.0), begun, "entered")
     begun = desk.simulation.time
     desk.put("arm", pose_at(0.0, 3.0, 0.0), settle=0.0)
@@ -287,19 +286,23 @@ def person_reaches_in(desk: ScenarioDesk) -> Measured:
 @scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.", changes=True)
 def person_is_none(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
-    for name, by in (("red", (0.05, -0.03)), ("cup", (-0.06, 0.02)), ("box", (0.0, 0.07))):
-        desk.shift(name, by, settle=0.0)
+    for name in ("red", "cup", "box"):
+        desk.shift(name, desk.free_shift(name, 0.04, 0.1), settle=0.0)
         heard.let_pass(0.5)
     desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
     heard.let_pass(0.5)
     return Measured(len(heard.stop()), "events", equal=0)
 
 
-@scenario(tool="segment_surface", name="free", situation="The share of the told free area that really is bare table in view, and how much of that it covers.")
+@scenario(
+    tool="segment_surface",
+    name="free",
+    situation="The share of the told free area that really is bare table whose depth was measured, and how much of that it covers.",
+)
 def free_surface(desk: ScenarioDesk) -> Measured:
     desk.look()
     given = desk.call("segment_surface")
-    random = np.random.default_rng(2)
+    random = desk.random
     places = random.uniform([-0.2, -0.3], [0.2, 0.3], (3000, 2))
     frame, owners, true = desk.frame(), desk.owners(), desk.true_picture()[1]
     points = np.column_stack([places, np.zeros(len(places))])
@@ -314,6 +317,9 @@ def free_surface(desk: ScenarioDesk) -> Measured:
         told |= np.array([cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in places])
     for item in desk.simulation.truth().objects:  # polygons are without their holes
         told &= np.linalg.norm(places - item.pose[:2, 3], axis=1) > 0.5 * max(item.size[:2]) + 0.01
+    measured = np.zeros(len(places), bool)  # where the sensor tells no depth, nobody knows
+    measured[inside] = np.isfinite(frame.depth[v[inside], u[inside]])
+    told, bare = told & measured, bare & measured
     return Measured(float((told & bare).sum() / (told | bare)[_away(desk, places)].sum()), "intersection over union away from objects", at_least=0.9)
 
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.controller_dispatch import over_the_desk
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.motions import named
-from deskhand.bench.tools.worlds import YELLOW, bare, bin_at, block, upright
+from deskhand.bench.tools.drawing import Random, drawn
+from deskhand.bench.tools.motions import low_between, named
+from deskhand.bench.tools.worlds import RED, YELLOW, bare, bin_at, block, upright
 from deskhand.geometry import Array
 from deskhand.safety.settings import load_safety
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
@@ -32,16 +34,16 @@ def driven(desk: ScenarioDesk, plan_id: str) -> Array:
 @scenario(
     tool="plan_shape",
     name="circle_as_driven",
-    situation="A level circle of 5 cm: how far is the hand of the moving arm from it at most?",
+    situation="A level circle of 3 to 6 cm: how far is the hand of the moving arm from it at most?",
     world=bare,
     changes=True,
 )
 def circle_as_driven(desk: ScenarioDesk) -> Measured:
-    centre = np.array([0.02, 0.0, 0.2])
-    plan = desk.call("plan_shape", {"shape": "circle", "center": centre.tolist(), "radius": 0.05})
+    centre, radius = desk.random.uniform([-0.02, -0.06, 0.17], [0.05, 0.06, 0.23]), float(desk.random.uniform(0.03, 0.06))
+    plan = desk.call("plan_shape", {"shape": "circle", "center": centre.tolist(), "radius": radius})
     driven(desk, plan["approach_plan_id"])
     off = driven(desk, plan["plan_id"]) - centre
-    away = np.hypot(np.linalg.norm(off[:, :2], axis=1) - 0.05, off[:, 2])
+    away = np.hypot(np.linalg.norm(off[:, :2], axis=1) - radius, off[:, 2])
     return Measured(1000 * float(away.max()), "mm off the circle", at_most=6.0)
 
 
@@ -53,7 +55,7 @@ def circle_as_driven(desk: ScenarioDesk) -> Measured:
     changes=True,
 )
 def polyline_as_driven(desk: ScenarioDesk) -> Measured:
-    corners = np.array([[0.0, -0.08, 0.18], [0.08, 0.0, 0.22], [0.0, 0.08, 0.18]])
+    corners = np.array([[0.0, -0.08, 0.18], [0.08, 0.0, 0.22], [0.0, 0.08, 0.18]]) + desk.random.uniform(-0.03, 0.03, (3, 3))
     plan = desk.call("plan_shape", {"shape": "polyline", "points": corners.tolist()})
     driven(desk, plan["approach_plan_id"])
     path = driven(desk, plan["plan_id"])
@@ -70,8 +72,8 @@ def polyline_as_driven(desk: ScenarioDesk) -> Measured:
     world=bare,
 )
 def limits_are_kept(desk: ScenarioDesk) -> Measured:
-    arm, random, worst = desk.robot.arm, np.random.default_rng(4), 0.0
-    for speed in (1.0, 0.7, 0.5, 0.3, 1.0):
+    arm, random, worst = desk.robot.arm, desk.random, 0.0
+    for speed in (1.0, *random.uniform(0.2, 1.0, 4).tolist()):
         path = np.cumsum(random.uniform(-0.5, 0.5, (5, len(arm.joints))), axis=0)
         given = desk.call("retime_path", {"joints": [named(desk, point) for point in path], "speed_scale": speed})
         data = desk.session.resources.get(given["trajectory"]["uri"]).json()
@@ -89,7 +91,8 @@ def not_slow(desk: ScenarioDesk) -> Measured:
     arm = desk.robot.arm
     start = np.zeros(len(arm.joints))
     end = start.copy()
-    end[0] = 1.0
+    far = float(desk.random.uniform(0.6, 1.4))
+    end[int(desk.random.integers(0, 2))] = far
     given = desk.call("retime_path", {"joints": [named(desk, start), named(desk, end)]})
     velocity, acceleration = float(arm.max_velocity[0]) * load_safety().max_joint_speed, float(arm.max_acceleration[0])
     least = 2 * np.sqrt(1.0 / acceleration) if velocity**2 / acceleration > 1.0 else 1.0 / velocity + velocity / acceleration
@@ -98,16 +101,16 @@ def not_slow(desk: ScenarioDesk) -> Measured:
 
 @scenario(tool="move_home", name="at_home", situation="From a posture over the desk: how far are the true joints from home?", changes=True)
 def at_home(desk: ScenarioDesk) -> Measured:
-    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]})
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]})
     desk.call("move_home")
     arm = desk.robot.arm
     real = [desk.simulation.data.qpos[desk.simulation.built.qpos[name]] for name in arm.joints]
     return Measured(float(np.abs(np.subtract(real, arm.named_poses["home"])).max()), "rad off", at_most=0.03)
 
 
-def for_handing() -> WorldSpec:
+def for_handing(random: Random) -> WorldSpec:
     """A block, a can and a bin. Names: block, can, bin."""
-    return WorldSpec((block("block", 0.02, 0.02, (0.8, 0.1, 0.1)), upright("can", "can", (0.05, 0.05, 0.08), 0.05, -0.2, YELLOW), bin_at(0.03, 0.30)))
+    return drawn(random, WorldSpec((block("block", 0.02, 0.02, RED), upright("can", "can", (0.05, 0.05, 0.08), 0.05, -0.2, YELLOW), bin_at(0.03, 0.30))))
 
 
 @scenario(
@@ -121,10 +124,19 @@ def held_out(desk: ScenarioDesk) -> Measured:
     return Measured(away if "block" in desk.simulation.truth().in_hand else float("nan"), "m from the base", at_least=0.3)
 
 
-def with_sponge() -> WorldSpec:
+def with_sponge(random: Random) -> WorldSpec:
     """A sponge beside free desk. Names: sponge."""
     size = (0.075, 0.04, 0.025)
-    return WorldSpec((ObjectSpec("sponge", "sponge", size, (0.9, 0.75, 0.1), 0.01, pose_at(0.02, 0.16, size[2] / 2)),))
+    return drawn(random, WorldSpec((ObjectSpec("sponge", "sponge", size, (0.9, 0.75, 0.1), 0.01, pose_at(0.02, 0.16, size[2] / 2)),)))
+
+
+def _clear_rectangle(desk: ScenarioDesk, length: float, width: float) -> tuple[float, float]:
+    """The middle of a drawn rectangle that keeps clear of the sponge."""
+    sponge, radius = desk.truth("sponge"), 0.5 * float(np.hypot(length, width))
+    while True:
+        x, y = desk.random.uniform([0.0, -0.12], [0.06, 0.12]).round(3).tolist()
+        if np.hypot(x - sponge.pose[0, 3], y - sponge.pose[1, 3]) > radius + 0.5 * float(np.hypot(*sponge.size[:2])) + 0.03:
+            return x, y
 
 
 @scenario(
@@ -145,10 +157,11 @@ def area_gone_over(desk: ScenarioDesk) -> Measured:
         points.append(desk.simulation.data.xpos[body].copy())
 
     desk.simulation.step = step  # type: ignore[method-assign]
-    desk.call("wipe", {"x": 0.02, "y": -0.05, "length": 0.10, "width": 0.12})
+    x, y = _clear_rectangle(desk, 0.10, 0.12)
+    desk.call("wipe", {"x": x, "y": y, "length": 0.10, "width": 0.12})
     path = np.array(points)
     low = path[path[:, 2] < RobotModel.load(desk.robot.arm).arm.gripper.finger_depth + 0.012][:, :2]
-    spots = np.stack(np.meshgrid(np.linspace(-0.03, 0.07, 21), np.linspace(-0.11, 0.01, 25)), axis=-1).reshape(-1, 2)
+    spots = np.stack(np.meshgrid(np.linspace(x - 0.05, x + 0.05, 21), np.linspace(y - 0.06, y + 0.06, 25)), axis=-1).reshape(-1, 2)
     near = [float(np.linalg.norm(low - spot, axis=1).min()) < 0.016 for spot in spots] if len(low) else [False]
     return Measured(float(np.mean(near)), "share of the area", at_least=0.9)
 
@@ -157,7 +170,8 @@ def area_gone_over(desk: ScenarioDesk) -> Measured:
 def touches_nothing(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
-    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.04, 0.02, 0.06]})["plan_id"]})
+    point = low_between(desk, 0.06)
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": point})["plan_id"]})
     desk.call("move_home")
     return Measured(1000 * max(float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) for name in desk.names), "mm", at_most=1.0)
 
@@ -180,5 +194,6 @@ def not_without(desk: ScenarioDesk) -> Measured:
 def refuses_what_is_taken(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = desk.truth("sponge").pose[:3, 3].copy()
-    refused = desk.result("wipe", {"x": 0.02, "y": 0.14, "length": 0.1, "width": 0.1}).code == "no_free_space"
+    x, y = (before[:2] + desk.random.uniform(-0.02, 0.02, 2)).round(3).tolist()
+    refused = desk.result("wipe", {"x": x, "y": y, "length": 0.1, "width": 0.1}).code == "no_free_space"
     return Measured(1000 * float(np.linalg.norm(desk.truth("sponge").pose[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)

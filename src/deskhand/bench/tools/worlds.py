@@ -1,4 +1,4 @@
-"""Desks that scenarios stand on. A world is a function without arguments, so that scenarios that name the same one share it."""
+"""Desks that scenarios stand on. A world is a function that draws one; scenarios that name the same one share it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from deskhand.bench.tools.drawing import Random, drawn
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
@@ -40,57 +41,64 @@ def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
     return ObjectSpec("bin", "bin", size, BLACK, 0.2, pose_at(x, y, size[2] / 2, yaw), wall=0.004)
 
 
-def objects() -> WorldSpec:
+def objects(random: Random) -> WorldSpec:
     """Six well separated objects and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
-    return WorldSpec(
-        (
-            block("red", 0.00, 0.10, RED, yaw=0.3),
-            block("green", 0.08, -0.05, GREEN),
-            block("blue", -0.06, -0.12, BLUE, yaw=-0.4),
-            upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.06, YELLOW),
-            upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE, yaw=0.7),
-            upright("cup", "cup", (0.07, 0.07, 0.08), 0.14, -0.14, WHITE),
-            bin_at(0.03, 0.30),
-        )
+    return drawn(
+        random,
+        WorldSpec(
+            (
+                block("red", 0.00, 0.10, RED),
+                block("green", 0.08, -0.05, GREEN),
+                block("blue", -0.06, -0.12, BLUE),
+                upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.06, YELLOW),
+                upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE),
+                upright("cup", "cup", (0.07, 0.07, 0.08), 0.14, -0.14, WHITE),
+                bin_at(0.03, 0.30),
+            )
+        ),
     )
 
 
-def bare() -> WorldSpec:
+def bare(random: Random) -> WorldSpec:
     """A desk with nothing on it."""
     return WorldSpec(())
 
 
-def rolling() -> WorldSpec:
-    """A ball that can roll along y, a block far from its way and a can at its end; names: ball, block, can."""
-    ball = ObjectSpec("ball", "ball", (0.04, 0.04, 0.04), RED, 0.03, pose_at(0.0, 0.2, 0.021))
-    return WorldSpec((ball, block("block", 0.15, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, -0.25, WHITE)))
+def rolling(random: Random) -> WorldSpec:
+    """A ball that can roll along y, to the right, a block far from its way and a can at its end; names: ball, block, can."""
+    lane, start, end = random.uniform(-0.05, 0.05), random.uniform(0.17, 0.22), random.uniform(-0.27, -0.23)
+    ball = ObjectSpec("ball", "ball", (0.04, 0.04, 0.04), RED, 0.03, pose_at(lane, start, 0.021))
+    far = block("block", lane + 0.15, random.uniform(-0.12, 0.1), GREEN, yaw=random.uniform(-1.5, 1.5))
+    return WorldSpec((ball, far, upright("can", "can", (0.06, 0.06, 0.09), lane, end, WHITE)))
 
 
-def beside() -> WorldSpec:
+def beside(random: Random) -> WorldSpec:
     """A block, a can and, outside of the desk, what has the size and colour of a person's forearm; names: block, can, arm."""
     arm = ObjectSpec("arm", "box", (0.07, 0.5, 0.06), (0.78, 0.57, 0.44), 1.0, pose_at(0.0, 3.0, 0.0))
-    return WorldSpec((block("block", 0.05, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, 0.05, WHITE), arm))
+    return drawn(random, WorldSpec((block("block", 0.05, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, 0.05, WHITE), arm)))
 
 
-def two_pens() -> WorldSpec:
+def two_pens(random: Random) -> WorldSpec:
     """Two pens against each other, lengthwise; names: pen, other."""
-    return WorldSpec((lying("pen", 0.02, 0.05, 0.12, RED, yaw=0.9), lying("other", 0.0127, 0.0558, 0.13, YELLOW, yaw=0.9)))
+    world = WorldSpec((lying("pen", 0.02, 0.05, 0.12, RED, yaw=0.9), lying("other", 0.0127, 0.0558, 0.13, YELLOW, yaw=0.9)))
+    return drawn(random, world, [("pen", "other")])
 
 
-def behind() -> WorldSpec:
+def behind(random: Random) -> WorldSpec:
     """A low block half behind a tall box, seen from the camera; and a can apart. Names: block, tall, can."""
-    return WorldSpec(
+    world = WorldSpec(
         (
             block("block", -0.02, 0.03, RED),
             upright("box", "tall", (0.05, 0.09, 0.10), 0.08, 0.02, ORANGE),
             upright("can", "can", (0.05, 0.05, 0.08), -0.02, -0.18, YELLOW),
         )
     )
+    return drawn(random, world, [("block", "tall")], turn=0.1, facing=True)
 
 
-def stacked() -> WorldSpec:
+def stacked(random: Random) -> WorldSpec:
     """Two blocks on each other, a third, a box with its short side up, and a bin. Names: low, high, third, box, bin."""
-    return WorldSpec(
+    world = WorldSpec(
         (
             block("low", 0.02, 0.02, RED),
             block("high", 0.02, 0.02, BLUE, bottom=EDGE),
@@ -99,11 +107,12 @@ def stacked() -> WorldSpec:
             bin_at(0.03, 0.30),
         )
     )
+    return drawn(random, world, [("low", "high")], sizes=False)
 
 
-def alike() -> WorldSpec:
-    """Two red blocks of one size, a smaller blue one, and a can. Names: left, right, small, can."""
-    return WorldSpec(
+def alike(random: Random) -> WorldSpec:
+    """Two red blocks of one size, a smaller blue one, and a can. Names: left, right, small, can; left is left of right."""
+    world = WorldSpec(
         (
             block("left", 0.02, 0.14, RED),
             block("right", 0.04, -0.12, RED),
@@ -111,15 +120,21 @@ def alike() -> WorldSpec:
             upright("can", "can", (0.05, 0.05, 0.08), -0.06, 0.02, YELLOW),
         )
     )
+    made = drawn(random, world, sizes=False)
+    left, right, *others = made.objects
+    if left.pose[1, 3] < right.pose[1, 3]:
+        left, right = replace(left, pose=right.pose), replace(right, pose=left.pose)
+    return replace(made, objects=(left, right, *others))
 
 
-def scales(left: float = 0.030, right: float = 0.020) -> WorldSpec:
-    """A balance with a block on each pan, [kg], and a block beside; names: left, right, spare."""
+def scales(random: Random) -> WorldSpec:
+    """A balance with a block on each pan, the left one heavier, and a block beside; names: left, right, spare."""
     blocks = (
         block("left", 0.12, 0.11, RED, 0.03, bottom=0.0715),
         block("right", 0.12, -0.130, BLUE, 0.03, bottom=0.0715),
         block("spare", -0.05, 0.18, YELLOW, 0.03),
     )
-    masses = {"left": left, "right": right, "spare": 0.015}
+    masses = {"left": random.uniform(0.026, 0.032), "right": random.uniform(0.016, 0.022), "spare": random.uniform(0.012, 0.018)}
     balance = FixtureSpec("balance", "balance", (0.09, 0.31, 0.07), BROWN, pose_at(0.12, 0.0, 0.0), apart=0.22)
-    return WorldSpec(tuple(replace(item, mass=masses[item.name]) for item in blocks), fixtures=(balance,))
+    made = drawn(random, WorldSpec(blocks, fixtures=(balance,)), [("left", "right", "balance")], sizes=False)
+    return replace(made, objects=tuple(replace(item, mass=masses[item.name]) for item in made.objects))

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.rows import between, highest, lengths, lowest, rows_of
+from deskhand.perception.rows import between, cross, highest, lengths, lowest, rows_of
 from deskhand.perception.segment.hanging import joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import CoaxialSettings, SegmentSettings
@@ -116,19 +116,19 @@ def _axis(surface: Surface, level: bool, settings: CoaxialSettings) -> Axis | No
 def _meeting(points: Array, normals: Array, weight: Array, level: bool) -> tuple[Array, Array]:
     """Direction (3,) and a point (3,) of the axis that lines through points (N, 3) along their normals come nearest to, by weighted least squares."""
     ways = np.eye(3)[:2] if level else np.eye(3)[2:]
-    turn = np.cross(points, normals) @ ways.T
+    turn = cross(points, normals) @ ways.T
     inner = (normals * weight[:, None]).T @ normals + 1e-6 * len(points) * np.eye(3)
     moment = -np.linalg.solve(inner, (normals * weight[:, None]).T @ turn)  # c x a of each way
     left = turn + normals @ moment
     share = np.linalg.eigh((left * weight[:, None]).T @ left)[1][:, 0]
     along = share @ ways
-    return along, np.cross(along, moment @ share)
+    return along, cross(along, moment @ share)
 
 
 def _misses(surface: Surface, axis: Axis) -> Array:
     """Sine (N,) of the angles, seen along the axis, by which normals miss it; of what faces along it nearly 0."""
     _, far = axis.places(surface.points)
-    aside = np.cross(axis.along, surface.points - axis.middle)
+    aside = cross(axis.along, surface.points - axis.middle)
     return np.asarray(np.abs(np.einsum("ij,ij->i", aside, surface.normals)) / np.maximum(far, 1e-6))
 
 
