@@ -167,7 +167,9 @@ class Perception:
             label, color = self.tracker.best(object_id)
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source
-            objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
+            named = replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support)
+            wall = self.tracker.full.get(number)
+            objects.append(named if wall is None else replace(named, is_container=True, wall=wall))
         cloud = thin(rows_of(view.points.reshape(-1, 3), view.objects.reshape(-1)), self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 
