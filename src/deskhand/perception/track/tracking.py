@@ -84,7 +84,7 @@ class Tracker:
         self.full = {number: item.wall for number, item in known.items() if item.is_container and not detections[number].item.is_container}
         for number, index in matched.items():
             self.tracks[index].full = number in self.full
-        detections = [self._as_known(number, detection) for number, detection in enumerate(detections)]
+        detections = [self.as_known(number, detection) for number, detection in enumerate(detections)]
         ids = []
         for number, detection in enumerate(detections):
             if number in self.pieces:
@@ -101,8 +101,8 @@ class Tracker:
         self.tracks = [track for track in self.tracks if track.missed <= self.settings.memory]
         return ids
 
-    def _as_known(self, number: int, detection: Detection) -> Detection:
-        """A detection as the container that it is known to be."""
+    def as_known(self, number: int, detection: Detection) -> Detection:
+        """A detection of the last look as the container that it is known to be, where its content hides that it is one."""
         if number not in self.full:
             return detection
         return replace(detection, item=replace(detection.item, is_container=True, wall=self.full[number]))
