@@ -215,9 +215,14 @@ def _inferred(view: View, v: Indices, u: Indices, own: Indices) -> tuple[Floats,
 
 
 def level_share(view: View, pixels: Indices) -> Mask:
-    """Which of these flat pixel indices are on a level surface: their height does not change down the picture."""
-    height, width = view.valid.shape
-    z = view.points[..., 2].reshape(-1)
+    """Which of these flat pixel indices are on a level surface."""
+    return is_level(view.points, pixels)
+
+
+def is_level(points: Floats, pixels: Indices) -> Mask:
+    """Which of these flat indices of points (H, W, 3) are on a level surface: their height does not change down the picture."""
+    height, width = points.shape[:2]
+    z = points[..., 2].reshape(-1)
     above, below = pixels - 2 * width, pixels + 2 * width
     inside = (above >= 0) & (below < height * width)
     with np.errstate(invalid="ignore"):
