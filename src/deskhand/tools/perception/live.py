@@ -65,7 +65,7 @@ class PoseState(TypedDict):
     mode="continuous",
     event=TargetState,
     needs=("camera",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="For the live position of one object in motion, picture by picture, for example something that rolls or is carried by a person, also after "
     "it was out of sight for a while.",
     limits="By place, size and colour: of two objects that look the same and touch it may follow the other. The position is of the visible part. For a camera "
@@ -153,7 +153,7 @@ def _place(points: Floats, pixel: Floats) -> list[float] | None:
     mode="continuous",
     event=PoseState,
     needs=("camera",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="For the running position and orientation (6-D) of an object while it is turned, pushed or carried, for example to line something up with it.",
     limits="Lays the box, cylinder or ball that the last look gave on what is seen, picture by picture: turns about an axis of symmetry are not seen, and "
     "sides that are hidden leave the pose along them less sure. Follows up to about 0.5 m/s.",
