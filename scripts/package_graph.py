@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,11 +25,21 @@ def package_imports() -> dict[str, set[str]]:
         owner = file.relative_to(SOURCES).parts[0].removesuffix(".py")
         if owner == "__init__":
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in statements(ast.parse(file.read_text())):
             for other in _imported(node):
                 if other in names and other != owner:
                     found[owner].add(other)
     return found
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """``tree`` and all statements in it, whose expressions are left out: most of a file, and none imports."""
+    rest = [tree]
+    while rest:
+        node = rest.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            rest.extend(getattr(node, name, ()))
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TypeGuard
 
+import package_graph
 import pytest
+from package_graph import statements
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "deskhand"
@@ -25,22 +27,27 @@ MODULES = {module_of(file): file for file in SOURCES.rglob("*.py")}
 @cache
 def imports(module: str, of_types: bool) -> frozenset[str]:
     """Modules of deskhand that a module imports, anywhere in it; ``of_types``: also for annotations alone."""
-    return frozenset(_imports(ast.parse(MODULES[module].read_text()), of_types))
+    always, for_types = _imports(module)
+    return always | for_types if of_types else always
 
 
-def _imports(tree: ast.Module, of_types: bool) -> Iterator[str]:
-    left_out: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if not of_types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            left_out |= {inner for child in node.body for inner in ast.walk(child)}
-    for node in ast.walk(tree):
-        if node in left_out:
-            continue
+@cache
+def _imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a module imports, and what it imports for annotations alone."""
+    tree = ast.parse(MODULES[module].read_text())
+    below = {id(inner) for node in statements(tree) if _for_types(node) for child in node.body for inner in statements(child)}
+    found: tuple[set[str], set[str]] = (set(), set())
+    for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from ((name if name in MODULES else node.module) for name in names if name in MODULES or node.module in MODULES)
+            found[id(node) in below].update((name if name in MODULES else node.module) for name in names if name in MODULES or node.module in MODULES)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
+            found[id(node) in below].update(alias.name for alias in node.names if alias.name in MODULES)
+    return frozenset(found[0]), frozenset(found[1])
+
+
+def _for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def package(module: str) -> str:
@@ -90,10 +97,7 @@ def test_a_guard_knows_no_other_guard():
     assert not {(module, other) for module in guards for other in imports(module, of_types=True) if other.startswith("deskhand.agent.guards.")}
 
 
-def test_the_drawing_shows_the_packages_as_they_are(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import package_graph
-
+def test_the_drawing_shows_the_packages_as_they_are():
     page = (ROOT / "docs" / "architecture.md").read_text()
     assert package_graph.MARKS.search(page), "docs/architecture.md has no drawing of the packages"
     assert page == package_graph.drawn(page), "run: python scripts/package_graph.py"

@@ -88,7 +88,7 @@ class FailureExample(BaseModel):
 
 
 class Scenario(BaseModel):
-    """A scenario that the tool was measured on; ``seed``: what its desk was drawn from."""
+    """A scenario that the tool was measured on; ``seed``: what its desk was drawn from, None when that is not known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -96,7 +96,7 @@ class Scenario(BaseModel):
     passed: bool
     measure: str = ""
     value: float | None = None
-    seed: int = 0
+    seed: int | None = None
 
 
 class Measured(BaseModel):

@@ -9,6 +9,9 @@ import numpy.typing as npt
 from deskhand.perception.frame_settings import COLOR_NAMES
 from deskhand.perception.quantiles import median, spread
 
+DARK = 12.0
+"""Added to each channel before its share is taken: that of the darkest pixels would be their noise."""
+
 
 def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """RGB (3,) 0..255 of an object as its level surfaces show it, from its pixels (N, 3) and which of them are level (N,).
@@ -21,6 +24,18 @@ def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> np
         return _median_between(pixels[level], 0.4, 0.95)
     color = _median_between(pixels, 0.4, 0.95)
     return np.asarray(color * min(COLOR_NAMES.upright_gain, 255.0 / max(1.0, color.max())))
+
+
+def main_color(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """(N,) which of the pixels (N, 3) of a printed object show the colour that it is called by: that of the chromaticity most of them are near, where grey
+    and white count for less, as labels and lids have them.
+    """
+    light = pixels.astype(float) + DARK
+    chroma = light / light.sum(axis=1, keepdims=True)
+    some = chroma[:: 1 + len(chroma) // COLOR_NAMES.voters]
+    weight = np.where(np.linalg.norm(some - 1 / 3, axis=1) < COLOR_NAMES.neutral, COLOR_NAMES.neutral_weight, 1.0)
+    votes = (np.linalg.norm(some[:, None] - some[None], axis=2) < COLOR_NAMES.one_color) @ weight
+    return np.asarray(np.linalg.norm(chroma - some[int((votes * weight).argmax())], axis=1) < COLOR_NAMES.one_color)
 
 
 def _median_between(pixels: npt.NDArray[np.uint8], low: float, high: float) -> npt.NDArray[np.float64]:

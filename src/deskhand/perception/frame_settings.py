@@ -71,10 +71,17 @@ class ColorNameSettings:
     Attributes:
         enough: pixels that tell a colour [px].
         upright_gain: rooms are lit from above: an upright surface is about so many times darker than a level one.
+        one_color: chromaticities of a printed object this near are one colour (0.03 to 0.1 name the same ones right) ..
+        voters: .. and so many of its pixels say which is its main one [px] ..
+        neutral, neutral_weight: .. of which what is this near grey counts so much.
     """
 
     enough: int = 400
     upright_gain: float = 1.6
+    one_color: float = 0.07
+    voters: int = 300
+    neutral: float = 0.05
+    neutral_weight: float = 0.5
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
-from deskhand.perception.color import lit_color, name_color
+from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
 from deskhand.perception.containers.hollow import Hollow
@@ -236,7 +236,11 @@ class Perception:
         level = level_share(view, paint)
         if _has_lid(item) and (~level).sum() > 40:
             paint, level = paint[~level], np.zeros(int((~level).sum()), bool)  # lids of cans are metal: the side tells the colour
-        rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level)
+        colors = view.frame.color.reshape(-1, 3)[paint]
+        if printed and len(colors):
+            own = main_color(colors)
+            colors, level = colors[own], level[own]
+        rgb = lit_color(colors, level)
         cut = hidden > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting

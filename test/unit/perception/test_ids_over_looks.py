@@ -126,6 +126,31 @@ def test_two_ends_of_what_is_known_whole_are_one_object_in_a_container(tracker):
     assert tracker.update([_rod(-0.064, -0.01), bin_1, _rod(0.02, 0.06)]) == [marker, "bin_1", marker]
 
 
+def test_a_piece_of_what_stayed_is_nothing_that_has_come_there(tracker):
+    """A marker in a container falls apart in the look after an eraser of its colour was put where no look shows it."""
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    tracker.update([seen("marker", "red", 0.2, 0.0, (0.128, 0.016, 0.016)), bin_1, seen("eraser", "red", 0.2, -0.2, (0.048, 0.02, 0.014))])
+    assert tracker.update([_rod(-0.064, 0.064), bin_1, seen("eraser", "red", 0.2, -0.2, (0.048, 0.02, 0.014))]) == ["marker_1", "bin_1", "eraser_1"]
+    assert tracker.update([_rod(-0.064, 0.02), bin_1, _rod(0.024, 0.064)]) == ["marker_1", "bin_1", "marker_1"]
+    assert tracker.update([_rod(-0.064, 0.064), bin_1, seen("eraser", "red", 0.0, -0.3, (0.048, 0.02, 0.014))])[2] == "eraser_1"
+
+
+def _with_points(detection, points):
+    return replace(detection, item=replace(detection.item, points=np.asarray(points, np.float32)))
+
+
+def test_what_is_seen_where_an_object_stands_is_a_part_of_it(tracker):
+    """Of a yellow cup in a bin the dark outside is seen apart from its inside; a ball that is seen beside it is another object."""
+    bin_1, cup = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1)), seen("cup", "red", 0.2, 0.0, (0.04, 0.04, 0.05))
+    tracker.update([cup, bin_1])
+    inside = seen("cup", "red", 0.02, 0.3, (0.04, 0.04, 0.05), relation="in", z=0.03)
+    angle = np.linspace(0.0, np.pi, 40)
+    wall = np.column_stack([0.02 + 0.02 * np.cos(angle), 0.3 - 0.02 * np.sin(angle), np.linspace(0.01, 0.05, 40)])
+    outside = _with_points(seen("block", "blue", 0.02, 0.285, (0.04, 0.02, 0.04), relation="in", z=0.03), wall)
+    beside = _with_points(seen("ball", "blue", 0.06, 0.3, (0.03, 0.03, 0.03), relation="in", z=0.02), np.add(wall, (0.04, 0.0, 0.0)))
+    assert tracker.update([inside, bin_1, outside, beside]) == ["cup_1", "bin_1", "cup_1", "ball_1"]
+
+
 @pytest.mark.parametrize("other", [_rod(0.05, 0.10), _rod(0.02, 0.06, "blue")])
 def test_what_is_too_far_off_or_of_another_color_is_no_piece_of_it(tracker, other):
     bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))

@@ -6,7 +6,7 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.perception.classify import CONTAINERS, Appearance, load_classifier
-from deskhand.perception.color import lit_color, name_color
+from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.types.resources import resource_path
 
 OBJECTS = {
@@ -100,6 +100,19 @@ def test_a_missing_file_is_a_clear_error(tmp_path):
 )
 def test_colours_have_their_names(name, rgb):
     assert name_color(np.array(rgb, float)) == name
+
+
+def test_a_printed_object_is_called_by_its_paint_not_by_its_labels():
+    """More than half of what is seen of a yellow can is white paper, grey metal and black bars."""
+    rng = np.random.default_rng(3)
+    parts = [((150, 135, 20), 110), ((75, 66, 8), 90), ((235, 235, 230), 120), ((120, 122, 128), 100), ((20, 20, 30), 40)]
+    pixels = np.vstack([np.tile(rgb, (count, 1)) for rgb, count in parts]) + rng.integers(-4, 4, (460, 3))
+    pixels = np.clip(pixels, 0, 255).astype(np.uint8)
+    own = main_color(pixels)
+    assert own[:200].mean() > 0.95 and own[200:].mean() < 0.05
+    assert name_color(lit_color(pixels[own], np.zeros(int(own.sum()), bool))) == "yellow"
+    labelled = np.vstack([np.tile((40, 60, 190), (50, 1)), np.tile((235, 235, 230), (350, 1))]).astype(np.uint8)
+    assert main_color(labelled)[50:].all()  # what is white all over but for a blue mark is white
 
 
 def test_shade_and_highlights_do_not_change_a_colour():

@@ -147,3 +147,14 @@ def test_a_printed_marker_whose_panel_parts_it_is_one_and_two_pens_end_to_end_ar
     assert [item.label for item in scene.objects] == ["marker"]
     pens = [an_object("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
     assert [item.label for item in look(*pens).detect().objects] == ["pen", "pen"]
+
+
+@pytest.mark.parametrize("seed", [4, 7])
+def test_printed_markers_that_lie_against_each_other_are_two(seed):
+    """No colours tell printed objects apart; that no one solid explains both, and two of usual sizes do, tells it."""
+    markers = [
+        an_object("marker", "purple", (0.017, 0.017, 0.128), 0.0556, 0.1609, -0.344),
+        an_object("marker", "red", (0.017, 0.017, 0.126), 0.0335, 0.0915, 1.2266),
+    ]
+    scene = look(*markers, seed=seed, reality=RealitySpec(seed, surfaces=SurfaceReality(printed=1.0))).detect()
+    assert sorted((item.label, item.color) for item in scene.objects) == [("marker", "purple"), ("marker", "red")]

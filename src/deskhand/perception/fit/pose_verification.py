@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.color import name_color
+from deskhand.perception.color import main_color, name_color
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.perception.fit.surface_settings import VERIFICATION
 from deskhand.types import Frame, SceneObject, moved
@@ -165,8 +165,10 @@ def compare(frame: Frame, points: Array) -> tuple[Array, Array]:
 
 
 def _color(frame: Frame, pixels: Array, level: npt.NDArray[np.bool_]) -> str:
-    """Name of the colour of these pixels, from the level or the upright faces, whichever is seen more of."""
-    rgb = frame.color[pixels[:, 0], pixels[:, 1]].astype(float)
+    """Name of the main colour of these pixels, from the level or the upright faces, whichever is seen more of."""
+    colors = frame.color[pixels[:, 0], pixels[:, 1]]
+    own = main_color(colors)
+    rgb, level = colors[own].astype(float), level[own]
     if level.sum() >= 0.5 * len(level):
         return name_color(np.median(rgb[level], axis=0))
     median = np.median(rgb[~level], axis=0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.containers.hollow import Hollow
@@ -17,19 +18,20 @@ from deskhand.perception.fit.seams import parts_at_seams
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.segment.segmentation import Segment, part_of
+from deskhand.perception.segment.segmentation import Segment, part_of, pieces_by_color
 from deskhand.perception.view import Mask, View
 
 
 def split_touching(view: View, fits: SolidFits, segments: list[Segment], standing: dict[int, Solid], hollows: list[Hollow]) -> list[Segment]:
     """Cut the segments that are more than one object; ``standing`` is the solid of each by its id(), fitted on what carries it.
 
-    What lies in a container may be tilted, so that nothing follows from a poor fit there.
+    What lies in a container may be tilted, so that nothing follows from a poor fit there. Printed objects, whose colours tell nothing, are cut only into what
+    stands on the same support.
     """
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None or item.whole:
+        if solid is None or (item.whole and not (item.printed and _is_poor(view, solid))):
             result.append(item)
             continue
         if pair := _pair(fits, item, solid):
@@ -37,11 +39,23 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             continue
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, SPLIT.depth, inside)
-        above = [item] if inside else stacked_parts(view, fits, item, solid)
-        either: list[list[Segment]] = [beside, above]
-        ways: list[list[Segment]] = [parts for parts in either if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
+        above = [item] if inside or item.printed else stacked_parts(view, fits, item, solid)
+        either: list[list[Segment]] = [beside, above, *([] if inside or not item.printed else [_by_paint(view, item)])]
+        ways = [parts for parts in either if len(parts) > 1 and (not item.printed or _stand(parts, solid)) and _are_solids(view, fits, parts, solid)]
         result += _best(fits, ways, solid) if ways else [item]
     return result
+
+
+def _stand(parts: list[Segment], solid: Solid) -> bool:
+    """Whether each of these parts reaches down to what carries ``solid``, of what is round and lies as far as its middle: the neck of a bottle does not."""
+    support = _support(solid)
+    spans = (spread(part.points[:, 2], 0.03, 0.97) for part in parts)
+    return all(low - support < high - low + SPLIT.above for low, high in spans)
+
+
+def _support(solid: Solid) -> float:
+    """Height [m] of what carries an object, or the table's."""
+    return max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
 
 
 def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segment]:
@@ -74,8 +88,8 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     """The objects that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
     if depth == 0 or len(item) < SPLIT.least:
         return [item]
-    support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
-    poor = solid.error >= max(SPLIT.poor, 2.0 * view.noise) and not inside
+    support = _support(solid)
+    poor = _is_poor(view, solid) and not inside
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= SPLIT.scrap:
         return blocks
@@ -93,6 +107,21 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         return [item]
     pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(SPLIT.still, 2.5 * view.noise) else [item]
+
+
+def _is_poor(view: View, solid: Solid) -> bool:
+    """Whether a solid explains what is seen so badly that it may be several objects."""
+    return solid.error >= max(SPLIT.poor, 2.0 * view.noise)
+
+
+def _by_paint(view: View, item: Segment) -> list[Segment]:
+    """The two parts that two colours make of an object, each pixel with the nearest; itself where there are no two."""
+    pieces = pieces_by_color(view, item)
+    if len(pieces) < 2:
+        return [item]
+    one, other = (np.asarray(cKDTree(piece.points).query(item.points)[0]) for piece in pieces[:2])
+    side = one < other
+    return [part_of(item, side), part_of(item, ~side)]
 
 
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:

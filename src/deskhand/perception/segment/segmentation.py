@@ -26,7 +26,8 @@ class Segment:
     """Pixels of one object: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
     ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
-    is one object, and its colours tell nothing. ``part``: number of the part that shape tells it to be of, 0 where that is not known.
+    is one object, and its colours tell nothing; ``printed``: only since no colours tell printed objects apart. ``part``: number of the part that shape
+    tells it to be of, 0 where that is not known.
     """
 
     pixels: Indices
@@ -36,6 +37,7 @@ class Segment:
     light: float
     paint: Indices
     whole: bool = False
+    printed: bool = False
     part: int = 0
 
     def __len__(self) -> int:
@@ -81,7 +83,8 @@ def segment(view: View, settings: PerceptionSettings, said: Said | None = None) 
 def _of_part(item: Segment, parts: Parts, whole: Mask, sizes: Indices) -> Segment:
     """A segment with the part that most of it is of; whole where it is most of one that is printed or hollow: a piece may still be joined with the rest."""
     part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
-    return replace(item, part=part, whole=bool(whole.reshape(-1)[item.pixels].mean() >= 0.5 and len(item) > 0.5 * sizes[part]))
+    is_whole = bool(whole.reshape(-1)[item.pixels].mean() >= 0.5 and len(item) > 0.5 * sizes[part])
+    return replace(item, part=part, whole=is_whole, printed=is_whole and not bool(parts.hollow[part]))
 
 
 def union_of(main: Segment, parts: list[Segment]) -> Segment:
@@ -94,6 +97,7 @@ def union_of(main: Segment, parts: list[Segment]) -> Segment:
         pixels=np.concatenate([item.pixels for item in everything]),
         points=np.concatenate([item.points for item in everything]),
         measured=np.concatenate([item.measured for item in everything]),
+        printed=False,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from deskhand.geometry import Array
+from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.track.settings import TrackSettings
 from deskhand.types import SceneObject
 
@@ -32,6 +32,22 @@ def pieces_of(
         for other in alike[number]:
             whole, size = known[other]
             if whole.relation == "in" and _within(np.concatenate([item.points, whole.points]), size, tracking):
+                found[number] = other
+                break
+    return found
+
+
+def enclosed_by(new: Mapping[int, SceneObject], known: Mapping[int, tuple[SceneObject, Array]], tracking: TrackSettings) -> dict[int, int]:
+    """Which of ``new`` lie where one of ``known`` is, whatever their colours: the wall of a cup whose inside was taken for all of it. Arguments and result as
+    those of :func:`pieces_of`.
+    """
+    found = {}
+    for number, item in new.items():
+        if item.relation != "in" or not len(item.points):
+            continue
+        for other, (whole, size) in known.items():
+            local = np.abs(transform_points(inverse(whole.pose), np.asarray(item.points, dtype=float)))
+            if whole.relation == "in" and float((local < size / 2 + tracking.edge).all(axis=1).mean()) > tracking.enclosed:
                 found[number] = other
                 break
     return found

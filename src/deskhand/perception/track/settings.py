@@ -21,6 +21,7 @@ class TrackSettings:
         piece_larger, piece_spare: what lies in a container is a piece of an object seen whole before if both together are no larger than that was: this ratio,
             and so much more [m]: about twice the noise of the depth at either end. Chosen, not measured.
         piece_color: .. and its chromaticity is no farther away.
+        enclosed: .. or this share of its points is within the box of that, and it is nothing that was seen elsewhere before.
         piece_points: as many points of a piece tell how large it is.
     """
 
@@ -36,6 +37,7 @@ class TrackSettings:
     piece_larger: float = 1.05
     piece_spare: float = 0.005
     piece_color: float = 0.06
+    enclosed: float = 0.7
     piece_points: int = 200
 
 

@@ -12,7 +12,7 @@ from deskhand.geometry import Array
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.naming import TAUGHT
-from deskhand.perception.track.pieces import pieces_of
+from deskhand.perception.track.pieces import enclosed_by, pieces_of
 from deskhand.perception.track.settings import TRACKING, TrackSettings
 from deskhand.types import SceneObject
 
@@ -65,11 +65,14 @@ class Tracker:
         ``still``: nothing has moved since the look before, so that only places count.
         """
         matched: dict[int, int] = {}
+        self.pieces = {}
         self._assign(detections, matched, self._stayed)
+        self.pieces = self._pieces(detections, matched)  # before anything is taken to have come there
         if not still:
             self._assign(detections, matched, self._moved)
             self._uncovered(detections, matched)
-        self.pieces = self._pieces(detections, matched)
+            self.pieces |= self._pieces(detections, matched)
+        self.pieces |= enclosed_by(*self._new_and_known(detections, matched), self.tracking)
         ids = []
         for number, detection in enumerate(detections):
             if number in self.pieces:
@@ -108,7 +111,7 @@ class Tracker:
         return [(_chroma(track.rgb), track.item.size) for track in known if track.rgb is not None]
 
     def _assign(self, detections: list[Detection], matched: dict[int, int], cost: object) -> None:
-        rows = [i for i in range(len(detections)) if i not in matched]
+        rows = [i for i in range(len(detections)) if i not in matched and i not in self.pieces]
         columns = [j for j in range(len(self.tracks)) if j not in matched.values()]
         if not rows or not columns:
             return
@@ -156,12 +159,16 @@ class Tracker:
 
     def _pieces(self, detections: list[Detection], matched: Mapping[int, int]) -> dict[int, int]:
         """New detections that are pieces of objects which were seen whole before, and of which this look sees another piece."""
-        new = {number: detection.item for number, detection in enumerate(detections) if number not in matched}
-        whole = {number: self.tracks[index] for number, index in matched.items() if self.tracks[index].free}
-        known = {number: (detections[number].item, track.item.size) for number, track in whole.items()}
+        new, known = self._new_and_known(detections, matched)
         chroma = [_chroma(detection.rgb) for detection in detections]
         near = {number: [n for n in known if np.linalg.norm(chroma[n] - chroma[number]) < self.tracking.piece_color] for number in new}
         return pieces_of(new, known, near, self.tracking)
+
+    def _new_and_known(self, detections: list[Detection], matched: Mapping[int, int]) -> tuple[dict[int, SceneObject], dict[int, tuple[SceneObject, Array]]]:
+        """Detections of no track, and those of tracks that were seen whole before with their sizes (3,) [m] then, by their numbers."""
+        new = {number: detection.item for number, detection in enumerate(detections) if number not in matched and number not in self.pieces}
+        whole = {number: self.tracks[index] for number, index in matched.items() if self.tracks[index].free}
+        return new, {number: (detections[number].item, track.item.size) for number, track in whole.items()}
 
     def _begin(self, detection: Detection) -> Track:
         label = detection.item.label
