@@ -170,7 +170,8 @@ def tool(
     calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
     its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
     unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. A ``lenient`` one
-    runs without the arguments that do not fit. The function itself stays as it is. What results refer to is said to be stored without being written into ``postconditions``.
+    runs without the arguments that do not fit. What a result refers to is said to be stored without being written into ``postconditions``. The function
+    itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.

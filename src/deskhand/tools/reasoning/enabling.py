@@ -36,7 +36,8 @@ class Enabling(TypedDict):
     group="reasoning",
     unit="task_and_motion_knowledge",
     timeout=10.0,
-    when_to_use="To learn which tool makes a precondition true that is lacking, and what must be called before that one: what can I do so that the gripper is empty?",
+    when_to_use="To learn which tool makes a precondition true that is lacking, and what must be called before that one: what can I do so that the "
+    "gripper is empty?",
     limits="Reads the cards of the tools: what each needs and gives. Says nothing of whether the arm reaches, or whether a plan is wise.",
     examples=[
         ("Which tools get an object into the gripper, and what has to come before?", {"state": "holding"}),
