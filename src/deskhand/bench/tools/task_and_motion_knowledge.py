@@ -83,7 +83,7 @@ def site_is_free(desk: ScenarioDesk) -> Measured:
 @scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?", changes=True)
 def near_and_far(desk: ScenarioDesk) -> Measured:
     far = desk.truth("can").pose.copy()
-    far[:2, 3] = desk.random.uniform([0.29, 0.2], [0.33, 0.3]) * [1, desk.random.choice([-1, 1])]
+    far[:2, 3] = desk.random.uniform([0.30, 0.28], [0.33, 0.30]) * [1, desk.random.choice([-1, 1])]
     desk.put("can", far)
     ids = desk.look()
     base, reach = desk.robot.arm.world_T_base[:2, 3], desk.robot.arm.reach
