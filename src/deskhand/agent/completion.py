@@ -84,6 +84,7 @@ class Completion:
         """A tool was called."""
         data = result.data if result.ok and isinstance(result.data, Mapping) else {}
         self._weighed.heard(name, result.ok)
+        self._expected.heard(name, arguments, data)
         if "objects" in data and name in LOOKS and self._first is None:
             self._first = copy.deepcopy(list(data["objects"]))
         if "objects" in data and name in {*LOOKS, "find_objects"}:

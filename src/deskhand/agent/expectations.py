@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from deskhand.language.grounded import Grounded
 from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
 from deskhand.language.parser import understood
 from deskhand.language.resolve import Seen, beyond_reach, inside, resolve, within_reach
-from deskhand.planning.goals import Goal, make_goals, satisfied
+from deskhand.planning.goals import Goal, Goals, make_goals, satisfied
 from deskhand.world.relations import TABLE
 
 Rule = Place | Tidy | Leave
@@ -24,6 +25,7 @@ class Expectations:
     def __init__(self, instruction: Instruction) -> None:
         self._rules: list[Rule] = []
         self._first: list[Seen] | None = None
+        self._grounded = Grounded()
         self._asked: dict[str, Goal] = {}
         self._looks: Counter[tuple[str, str]] = Counter()
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]
@@ -57,6 +59,11 @@ class Expectations:
         else:
             self.seen_again(objects)
 
+    def heard(self, tool: str, arguments: Mapping[str, Any], data: Any) -> None:
+        """A tool has answered well: what it tells of objects counts in what the words mean."""
+        if self._grounded.heard(tool, arguments, data) and self._first is not None and self._rules:
+            self._asked = self._plainly_asked(self._first)
+
     def seen_again(self, objects: Iterable[Seen]) -> None:
         """Some of the objects, as they are known by now."""
         objects = list(objects)
@@ -76,7 +83,7 @@ class Expectations:
 
     def asked_of(self, names: Collection[str], objects: Sequence[Seen]) -> dict[str, Goal]:
         """What the instruction says of the objects ``names``, as the desk is seen now."""
-        return {goal.object_id: goal for goal in make_goals(self._rules, objects).goals if goal.object_id in names}
+        return {goal.object_id: goal for goal in self._made(objects).goals if goal.object_id in names}
 
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
@@ -94,7 +101,7 @@ class Expectations:
         """Goals that bring an object into or onto another and that no word asks for, where every word is read and no choice is left."""
         if not self._rules or self._first is None or not self.moves:
             return []
-        made = [make_goals(self._rules, seen) for seen in (self._first, objects)]
+        made = [self._made(seen) for seen in (self._first, objects)]
         if any(each.problems for each in made):
             return []
         asked = {goal.object_id for each in made for goal in each.goals}
@@ -107,7 +114,7 @@ class Expectations:
         """
         if not self._rules or self._first is None or not self.moves or self.missing(objects) or self.overlooked(goals, objects):
             return False
-        made = [make_goals(self._rules, seen) for seen in (self._first, objects)]
+        made = [self._made(seen) for seen in (self._first, objects)]
         if not any(each.goals and not each.problems and all(satisfied(goal, objects) for goal in each.goals) for each in made):
             return False
         asked = {goal.object_id for each in made for goal in each.goals}
@@ -131,7 +138,7 @@ class Expectations:
         planned = {goal.object_id for goal in goals}
         wanted = [goal for goal in self._singles(self._first) if goal not in goals and any(item["id"] == goal.object_id for item in objects)]
         chosen = {goal.object_id for goal in self._singles(objects, sure=False)}
-        wanted += [goal for goal in make_goals(self._rules, objects).goals if goal.object_id not in chosen | planned]
+        wanted += [goal for goal in self._made(objects).goals if goal.object_id not in chosen | planned]
         whole = sure if self._everything else set()
         lying = {str(item["id"]) for item in objects if (not inside(item, objects) or item["id"] in whole) and item.get("relation") != "held"}
         wanted = [goal for goal in wanted if goal.object_id in lying]
@@ -146,8 +153,8 @@ class Expectations:
         """What the instruction names and neither the first look nor this one shows, in words."""
         if not self._rules or self._first is None:
             return []
-        now = [text for code, text in make_goals(self._rules, objects).problems if code == "unknown_object"]
-        return now if any(code == "unknown_object" for code, _ in make_goals(self._rules, self._first).problems) else []
+        now = [text for code, text in self._made(objects).problems if code == "unknown_object"]
+        return now if any(code == "unknown_object" for code, _ in self._made(self._first).problems) else []
 
     def misread(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of ``plan_structure`` that the instruction asks for, where ``arguments`` are others; empty when they are right or nobody can say."""
@@ -167,14 +174,17 @@ class Expectations:
 
     def _plainly_asked(self, objects: Sequence[Seen]) -> dict[str, Goal]:
         """Goals in which nobody had to choose anything: neither which object nor which place is meant."""
-        made = make_goals(self._rules, objects)
+        made = self._made(objects)
         sure = {goal.object_id for goal in self._singles(objects)}
         unsure = {goal.object_id for goal in self._singles(objects, sure=False)} - sure
         places = [rule for rule in self._rules if isinstance(rule, Place)]
-        targets = {name for rule in places if self._certain(rule, objects) for name in _names(rule.target, objects)}
+        targets = {name for rule in places if self._certain(rule, objects) for name in _names(rule.target, self._grounded.put(objects))}
         if unsure or made.problems:  # which one is meant is open, and so is what "the rest" is
             return {goal.object_id: goal for goal in made.goals if goal.object_id in sure and goal.target_id in targets}
         return {goal.object_id: goal for goal in made.goals if goal.object_id not in made.free and goal.target_id in targets}
+
+    def _made(self, objects: Sequence[Seen]) -> Goals:
+        return make_goals(self._rules, self._grounded.put(objects))
 
     def _singles(self, objects: Sequence[Seen], sure: bool = True) -> list[Goal]:
         """Goals of phrases that mean a number of objects; with ``sure`` only where no choice had to be made."""
@@ -183,14 +193,14 @@ class Expectations:
             if isinstance(rule, Place):
                 items = tuple(ref for ref in rule.objects if ref.count and not (sure and self._choice(ref, objects)))
                 rules += [replace(rule, objects=items)] if items and (not sure or self._certain(rule, objects)) else []
-        return make_goals(rules, objects).goals if rules else []
+        return make_goals(rules, self._grounded.put(objects)).goals if rules else []
 
     def _certain(self, rule: Place, objects: Sequence[Seen]) -> bool:
         """Whether there is but one place that the rule can mean."""
         return rule.target.table or (rule.target.count == 1 and not self._choice(rule.target, objects))
 
     def _choice(self, ref: Ref, objects: Sequence[Seen]) -> bool:
-        return len(within_reach(list(resolve(replace(ref, count=0), objects, "any").objects))) > ref.count
+        return len(within_reach(list(resolve(replace(ref, count=0), self._grounded.put(objects), "any").objects))) > ref.count
 
 
 def _names(ref: Ref, objects: Sequence[Seen]) -> list[str]:

@@ -47,7 +47,8 @@ class AgentLoop:
         on_step: told of each step when it begins and when it is finished, and of questions to the user.
         cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
-        mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py); ``direct``: seven-number actions (direct.py).
+        mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py); ``direct``: seven-number actions
+            (direct.py), ``direct_labelled``: the same with labels, colours and sizes told.
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
         history: the tasks before this one, of which the model is told; this one is added to it.
@@ -107,7 +108,7 @@ class AgentLoop:
         self._robot.on_result(lambda name, arguments, result: self._repairs.heard(result.data))
         self._show(ShownTools(self._tools, ()))
         witness = None if self._judge is None else Witness(self._judge, Eyes(self._judge, self._tools, self._caller), limits.check, self._meter)
-        trusted = self._mode == "direct" or obeys
+        trusted = self._mode in direct.MODES or obeys
         run = RunContext(instruction, self._rules, self._authorisation, trusted, brief, self._confirm, witness, limits, self._steps)
         try:
             self._toolset = guarded(self._robot, run)
@@ -116,7 +117,7 @@ class AgentLoop:
         if any(foreign_words(said) for said in self._history.said()):
             self._toolset.read_foreign()  # what the user quoted then stands in the account of earlier tasks
         try:
-            return self._direct(instruction) if self._mode == "direct" else self._converse(instruction)
+            return self._direct(instruction) if self._mode in direct.MODES else self._converse(instruction)
         except Finished as end:
             self._close_at_end(True)
             return self._outcome(end.success, end.code, end.summary, end.agreed_by)
@@ -204,7 +205,7 @@ class AgentLoop:
         """The baseline: no tools are shown, nothing is checked but by the envelope."""
         if self._rules:
             raise DeskhandError("invalid_input", "direct mode cannot keep safety rules: nobody can say what its numbers are about.")
-        self._show(ShownTools(self._tools, [self._tools.describe(name) for name in (direct.LOOK, direct.ACT)]))
+        self._show(ShownTools(self._tools, [self._tools.describe(name) for name in (direct.LOOKS[self._mode], direct.ACT)]))
         shown = ""
 
         def asked(messages: Sequence[Message]) -> tuple[Reply, float]:
@@ -220,7 +221,8 @@ class AgentLoop:
             self._close(step, result)
             return result
 
-        return self._outcome(False, *direct.run_direct(instruction, asked, act))
+        way = direct.Direct(self._mode, self._eyes.open)
+        return self._outcome(False, *direct.run_direct(instruction, asked, act, way, lambda seen: self._eyes.after(direct.LOOKS[self._mode], seen).images))
 
     # ------------------------------------------------------------ one decision
 

@@ -15,7 +15,8 @@ Mode = Annotated[
     str,
     typer.Option(
         "--mode",
-        help="How the model acts: tools (it calls them), code (it writes Python that does) or direct (no tools: seven-number actions, the baseline). "
+        help="How the model acts: tools (it calls them), code (it writes Python that does), direct (no tools: seven-number actions, the baseline) or "
+        "direct_labelled (the same with labels, colours and sizes told). "
         "The offline brain has tools only.",
     ),
 ]

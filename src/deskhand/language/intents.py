@@ -20,6 +20,8 @@ class Ref:
         container: a container is meant, whatever its kind.
         table: the desk itself.
         colors, shapes: allowed values, empty for any.
+        outline: that of the solid or flat shape that the noun is (shape_words.py), empty for other nouns.
+        tint: the colour word as it was said, where one was.
         size: (``volume``, ``height`` or ``length``; +1 or -1; superlative) or None.
         place: ``left``, ``right``, ``front``, ``back``, ``near``, ``far``, ``middle`` or empty, from the robot's view.
         count: how many; 0 for all.
@@ -42,6 +44,8 @@ class Ref:
     table: bool = False
     colors: frozenset[str] = frozenset()
     shapes: frozenset[str] = frozenset()
+    outline: str = ""
+    tint: str = ""
     size: tuple[str, int, bool] | None = None
     place: str = ""
     count: int = 1

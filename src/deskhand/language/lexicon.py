@@ -52,7 +52,7 @@ USES: dict[str, frozenset[str]] = {
     for use in uses.split()
 }  # fmt: skip
 """What objects are good for: "anything to drink", "something to write with"."""
-ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
+ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs", "shape"))
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
 """Containers that are carried themselves, where somebody names them."""
@@ -71,6 +71,7 @@ COLORS: dict[str, str] = {
     "red": "red", "crimson": "red", "scarlet": "red", "green": "green", "lime": "green", "blue": "blue", "navy": "blue", "yellow": "yellow", "golden": "yellow",
     "orange": "orange", "purple": "purple", "violet": "purple", "lilac": "purple", "magenta": "pink", "pink": "pink", "brown": "brown", "beige": "brown",
     "black": "black", "white": "white", "gray": "gray", "grey": "gray", "silver": "gray", "cyan": "cyan", "turquoise": "cyan", "teal": "cyan",
+    "maroon": "red", "burgundy": "red", "olive": "yellow", "azure": "blue", "rose": "pink", "fuchsia": "pink", "indigo": "purple",
 }  # fmt: skip
 SHAPES: dict[str, frozenset[str]] = {  # what :func:`deskhand.language.resolve.forms_of` says
     "round": frozenset(("round",)),

@@ -12,8 +12,10 @@ from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, for
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
-from deskhand.language.phrases import match, parse_whole, where_phrase
+from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
 from deskhand.language.questions import parse_condition, parse_question
+from deskhand.language.remarks import exists, is_remark
+from deskhand.language.shape_words import plain_shapes
 from deskhand.language.weighing import parse_weighing
 
 _CONTRACTIONS = (
@@ -29,7 +31,12 @@ _CONTRACTIONS = (
     ),
     (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
     (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
-    (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
+    (r"\b(?:stack|pile)(?: up)? ([^,;.]+?),? and (?:then )?([^,;.]+?),? in (?:sequence|this order|that order|order)\b", r"put \2 on \1"),
+    (r"\b(put|place|set|drop|lay|leave) (it|them) inside(?= *(?:$|[,;.!?]))", r"\1 \2 in there"),
+    (
+        r"\b(?:bring|move|carry|take) (it|them|the [a-z0-9_ ]+?) (?:over )?to (the [a-z0-9_ ]+?)[ ,;]+(?:and )?(?:please )?(?:put|place|set|drop|lay|leave) "
+        r"(?:it|them) in(?:to)? (?:there|it)\b", r"put \1 into \2",
+    ), (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
 )  # fmt: skip
 _POLITE = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|oops|oh|ah|hm+|sorry|"
@@ -86,7 +93,7 @@ def normalise(text: str) -> str:
     text = text.lower().strip()
     for pattern, to in _CONTRACTIONS:
         text = re.sub(pattern, to, text)
-    return re.sub(r"\s+", " ", text).strip()
+    return plain_shapes(re.sub(r"\s+", " ", text).strip())
 
 
 _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
@@ -106,7 +113,7 @@ def parse(text: str) -> Instruction:
             if (other := _OTHERWISE.match(part)) and intents and isinstance(before := intents[-1], If) and not before.otherwise:
                 intents[-1] = replace(before, otherwise=tuple(_sentence(other["do"], reader)))
                 continue
-            found = checked(part, _conditional(part, reader) or _sentence(part, reader))
+            found = _told(part, reader) or checked(part, _conditional(part, reader) or _sentence(part, reader))
             intents += [replace(item, stage=stage) if ordered and isinstance(item, Place) else item for item in found]
             reader.remember(found)
     joined = _joined(intents)
@@ -114,6 +121,17 @@ def parse(text: str) -> Instruction:
         return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
     why = "" if any(isinstance(item, Unclear) for item in joined) else contradiction(joined)
     return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(joined))
+
+
+def _told(sentence: str, reader: ClauseReader) -> list[Intent]:
+    """A remark, which is dropped beside a command; nothing for any other sentence. What it says to be there may be called "it" later."""
+    sentence = sentence.strip(" ,")
+    if is_remark(sentence):
+        return [Unclear(sentence)]
+    if (what := exists(sentence)) and (found := placed_ref(what.split(), 0)) is not None and found[1] == len(what.split()):
+        reader.mention([found[0]])
+        return [Unclear(sentence)]
+    return []
 
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
@@ -166,7 +184,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
     question = sentence.endswith("?")
     sentence = sentence.strip(" ?,:")
     bare = _ENDINGS.sub("", _POLITE.sub("", sentence)).strip(" ,") if not _STOP.match(sentence) else sentence
-    if _NOISE.match(bare) or not re.search(r"[a-z0-9]", bare):
+    if _NOISE.match(bare) or (sentence and _NOISE.match(sentence)) or not re.search(r"[a-z0-9]", bare):
         return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
     if _STOP.match(bare):
         return [Stop()]
@@ -255,6 +273,8 @@ def _joined(intents: list[Intent]) -> list[Intent]:
             while out and isinstance(picked := out[-1], Pick) and picked.item in item.objects:  # "take the pen and the cup and put them in the tray"
                 out.pop()
             out.append(item)
+        elif isinstance(item, Place) and out and isinstance(before := out[-1], Tidy) and before.scope == item.objects:
+            out[-1] = item  # "take it off the desk and put it in the bin"
         elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.objects == item.objects:
             out[-1] = item  # "take it out of the tray and put it in the bin"
         else:

@@ -9,10 +9,13 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import Ref
+from deskhand.language.shape_words import OUTLINE_OF
 from deskhand.language.verbs import words as words_of
 
 SEPARATORS = frozenset((",", ";", ".", ":", "!", "?", "and", "then", "(", ")"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+$")
+CUBES = frozenset(("cube", "dice", "die"))
+"""Of the words for blocks those that say that all sides are equal."""
 _MASS = frozenset(("stuff", "stationery", "drinkware", "crockery", "clutter", "mess", "tableware", "dishware"))
 _NOT_NOUNS = lex.LINKING | lex.PRONOUNS | lex.DEFINITE | frozenset(word for verb in lex.VERBS for word in verb) - {"box", "bin", "stack", "pile", "can"}
 _PREPOSITIONS = frozenset(words[0] for words in (*lex.IN, *lex.ON, *lex.TO, *lex.FROM, *lex.BESIDE)) | {
@@ -170,7 +173,7 @@ def _pronoun(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 def _adjective(ref: Ref, word: str) -> Ref:
     if word in lex.COLORS:
-        return replace(ref, colors=ref.colors | {lex.COLORS[word]})
+        return replace(ref, colors=ref.colors | {lex.COLORS[word]}, tint=word if not ref.colors else "")
     if word in lex.SHAPES:
         return replace(ref, shapes=ref.shapes | lex.SHAPES[word])
     if word in lex.SIZES:
@@ -227,7 +230,9 @@ def _noun(words: Sequence[str], i: int, determined: bool) -> tuple[Ref, int, boo
         if text in lex.CONTAINER_NOUNS:
             return Ref("", container=True), i + length, plural
         if text in lex.KIND_OF:
-            return Ref("", kinds=lex.KIND_OF[text]), i + length, plural
+            return Ref("", kinds=lex.KIND_OF[text], outline="square" if text in CUBES else ""), i + length, plural
+        if determined and text in OUTLINE_OF:
+            return Ref("", noun=text.replace(" ", "_"), outline=OUTLINE_OF[text]), i + length, plural
     word = at(words, i)
     if word in {"one", "ones"} and determined:
         return Ref("", bare=True), i + 1, word == "ones"
@@ -288,6 +293,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         noun,
         words=" ".join(words[start:end]),
         colors=described.colors,
+        tint=described.tint,
         shapes=described.shapes,
         size=described.size,
         place=described.place,

@@ -25,6 +25,16 @@ ROD = 2.5
 """Times as long as wide from which a cylinder is a rod, and not round."""
 EQUAL = 1.25
 """Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
+OUTLINES, TINTS = "outlines", "tints"
+"""Keys of an object, where somebody has asked (grounded.py): how likely each outline is of it, how far its colour is from each word."""
+HAS_OUTLINE = 0.25
+"""An outline counts from this probability on."""
+AS_LIKELY, LOOSELY = 0.6, 0.2
+"""Share of the likelihood of the likeliest object that its like have: where one is meant by its outline alone, and where more tells them apart."""
+SAME_COLOR = 12.0
+"""In CIELAB: objects whose distances to a word differ by less cannot be told apart by it."""
+NO_SUCH_COLOR = 75.0
+"""In CIELAB: what is so far from the colour that was said has another one; red and maroon are 53 apart, red and orange 67, red and green 123."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -121,6 +131,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return [item for item in objects if item["id"] == ref.id], ""
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
+    fitting = _by_outline(ref, fitting, objects)
     if ref.where is not None:
         there = _on_top(ref.where[0], [item for item in fitting if _where_holds(ref.where, item, objects)], objects)
         if not there and ref.definite:
@@ -130,6 +141,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
         return fitting, assumed
+    if ref.count and any(ref.tint in item.get(TINTS, {}) for item in fitting):
+        return _by_tint(ref, fitting), assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
     if exact or ref.anything:
         return exact, assumed if exact else ""
@@ -139,6 +152,25 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     if len(close) == 1 and len(fitting) == 1 and not named:  # the only one of its kind, and colours are a matter of light
         return close, f"I took the {name_of(close[0])} for '{ref.words}'"
     return [], ""
+
+
+def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of what has the outline that the noun says, where somebody has told outlines, those that are about as likely of it as the likeliest one."""
+    if not ref.outline or not any(OUTLINES in item for item in objects):
+        return fitting
+    likely = {str(item["id"]): float(item.get(OUTLINES, {}).get(ref.outline, 0.0)) for item in objects}
+    if not fitting and ref.count:
+        fitting = [item for item in objects if not item.get("is_container") and likely[str(item["id"])] > 0.0]
+    most = max((likely[str(item["id"])] for item in fitting), default=0.0)
+    share = AS_LIKELY if ref.count and not (ref.place or ref.size or ref.where or ref.colors) else LOOSELY
+    return [item for item in fitting if likely[str(item["id"])] >= share * most]
+
+
+def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
+    """The objects nearest to the colour that was said, as many as are meant, and what is about as near."""
+    told = sorted((float(item[TINTS][ref.tint]), str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))
+    last = min(told[: ref.count][-1][0] + SAME_COLOR, NO_SUCH_COLOR)
+    return [item for distance, _, item in told if distance < last]
 
 
 def _by_whole_name(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[Seen]:
@@ -166,6 +198,11 @@ def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
         return False
     if ref.container:
         return bool(item.get("is_container"))
+    if ref.outline and OUTLINES in item:
+        likely = item[OUTLINES]
+        named = kind(item) in ref.kinds if ref.kinds else False
+        sides = float(likely.get("square", 0.0)) + float(likely.get("rectangle", 0.0))
+        return float(likely.get(ref.outline, 0.0)) >= HAS_OUTLINE or (named and (not likely or sides >= HAS_OUTLINE))
     if ref.noun:
         words = str(item["label"]).lower().replace("_", " ").split()
         return set(ref.noun.split("_")) <= {*words, *(lex.singular(word) for word in words)}

@@ -48,7 +48,7 @@ from deskhand_interfaces.srv import TellTask
 
 OF_DEATHS = frozenset(("node_unavailable", "watchdog", "safety_stop", "controller_failed", "stale_data", "no_frame", "timeout"))
 """Codes that a dead node can be the cause of."""
-MODES = ("", "tools", "code", "direct")
+MODES = ("", "tools", "code", "direct", "direct_labelled")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
@@ -191,8 +191,8 @@ class OrchestratorNode(DeskhandNode):
         """What is answered without beginning a task."""
         instruction = handle.request.instruction
         if handle.request.mode not in MODES:
-            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
-        if handle.request.mode in ("code", "direct") and self._profile.provider == "offline":
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: {', '.join(MODES[1:])}.")
+        if handle.request.mode in MODES[2:] and self._profile.provider == "offline":
             return TaskOutcome(False, "invalid_input", f"the offline brain has no mode {handle.request.mode!r}; it calls tools.")
         if len(instruction) > LONGEST:
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")

@@ -62,7 +62,7 @@ class Brain:
         self._instruction: Instruction = parse(text)
         self._tools, self._earlier = tools, earlier
         self._notes: list[str] = []
-        self._executive = TaskExecutive(tools)
+        self._executive = TaskExecutive(tools, self._instruction.intents)
         self._asking, self._layouts = Asking(self._executive), Layouts(self._executive, tools)
         self._answers: list[str] = []
         self._placing = Placing(self._executive, self._asking, tools, self._notes, self._answers)
@@ -127,7 +127,11 @@ class Brain:
         objects = self._executive.objects
         on = [ref for item in intents for ref in phrases_of(item) if ref.where is not None and ref.where[0] == "on"]
         hidden = [ref.where[1] for ref in on if ref.where is not None and resolve(ref, objects, "any").objects]  # below what is meant, and hardly seen
-        said = [f"'{ref.words}'" for ref in _nouns(intents) if ref not in hidden and not resolve(Ref(ref.noun, noun=ref.noun, count=0), objects, "any").objects]
+        said = [
+            f"'{ref.words}'"
+            for ref in _nouns(intents)
+            if ref not in hidden and not resolve(Ref(ref.noun, noun=ref.noun, outline=ref.outline, count=0), objects, "any").objects
+        ]
         return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._executive.objects)}." if said else ""
 
     # ------------------------------------------------------------ what the person says meanwhile

@@ -9,7 +9,9 @@ from typing import Any
 from deskhand.agent.reidentification import Reidentification
 from deskhand.errors import DeskhandError
 from deskhand.language import lexicon as lex
+from deskhand.language.intents import Intent
 from deskhand.language.resolve import Seen, inside, is_receptacle, kind, order_near
+from deskhand.offline.grounding import Grounding
 from deskhand.offline.script import Call, CallResult, DecisionScript, ResultScript, Script, Work, planned
 from deskhand.planning.goals import Goal, satisfied
 from deskhand.planning.planner import plan
@@ -30,9 +32,10 @@ UNKNOWN = "object"
 class TaskExecutive:
     """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
 
-    def __init__(self, tools: Collection[str] = ()) -> None:
-        """``tools``: names of those that may be called."""
+    def __init__(self, tools: Collection[str] = (), intents: Sequence[Intent] = ()) -> None:
+        """``tools``: names of those that may be called; ``intents``: what was said."""
         self._tools = tools
+        self._grounding = Grounding(tools, intents)
         self.objects: list[Seen] = []
         self.problems: list[tuple[str, str]] = []
         self.done = 0
@@ -85,6 +88,7 @@ class TaskExecutive:
             heard = around if around.ok else heard
         if heard.ok:
             self.objects = list(heard.data["objects"])
+            yield from self._grounding.ground(self.objects)
             self._known |= {str(item["id"]): item for item in self.objects}
             self._reidentification.looked(self.objects, self._handled)
             self._fresh = True
@@ -103,6 +107,7 @@ class TaskExecutive:
         heard = yield Call("find_objects", {})
         if heard.ok:
             self.objects = list(heard.data["objects"])
+            yield from self._grounding.ground(self.objects)
 
     def take(self, free_hand: Callable[[], Script], name: str, why: str) -> ResultScript:
         """An object into the hand, unless it is there; ``free_hand`` puts down what else is in it."""

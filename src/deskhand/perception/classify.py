@@ -29,6 +29,7 @@ SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
 _FIVE = np.ones(5)
+_SIDES_ONLY = np.array([1.0, 1.0, 1.0, 0.0, 0.0])  # of three sides and two ratios
 _SIDES = ("long", "middle", "short")
 _FIELDS = {"shape", "hollow", "plain", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
@@ -161,11 +162,12 @@ class Classifier:
         if not len(share):
             return np.zeros(len(sizes))
         values = np.empty((len(sizes), 1, 5))
-        values[:, 0, 2::-1] = np.sort(sizes, axis=1)
-        values[:, 0, 3:] = values[:, 0, :2] / np.maximum(values[:, 0, 2:3], 1e-6)
-        soft = self.margin * values
-        soft[..., :3] += self.absolute_margin
-        beyond = np.maximum(0.0, np.maximum(low - values, values - high)) / soft
+        sides = values[:, 0, 2::-1]
+        sides[:] = sizes
+        sides.sort(axis=1)
+        np.divide(sides[:, :0:-1], np.maximum(sides[:, :1], 1e-6), out=values[:, 0, 3:])
+        beyond = values - np.minimum(np.maximum(values, low), high)
+        beyond /= self.margin * values + self.absolute_margin * _SIDES_ONLY
         beyond *= beyond
         return np.asarray((share * np.exp(-(beyond @ _FIVE))).max(axis=1))
 

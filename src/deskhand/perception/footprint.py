@@ -11,6 +11,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median, spread
 from deskhand.perception.rows import all_of, lengths, rows_of, squares
+from deskhand.perception.small_systems import solve_small
 from deskhand.perception.view import Mask
 
 
@@ -98,14 +99,16 @@ def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDA
     size = points.shape[1]
     keep = np.ones(len(points), bool)
     centre, radius, error = np.zeros(size), 0.0, np.zeros(len(points))
+    system = np.ones((len(points), size + 2))
+    np.multiply(points, 2.0, out=system[:, :size])
+    system[:, size + 1] = squares(points)
     for _ in range(3):
-        p = rows_of(points, keep)
-        system = np.column_stack([2 * p, np.ones(len(p))])
-        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(size + 1), system.T @ squares(p))
-        centre = solution[:size]
-        radius = float(np.sqrt(max(float(solution[size] + centre @ centre), 1e-9)))
-        away = points - centre
-        error = np.abs(lengths(away) - radius)
+        own = rows_of(system, keep)
+        sums = own.T @ own
+        solution = solve_small(sums[:-1, :-1] + 1e-12 * np.eye(size + 1), sums[:-1, -1])
+        centre = np.array(solution[:size])
+        radius = float(np.sqrt(max(solution[size] + float(centre @ centre), 1e-9)))
+        error = np.abs(lengths(points - centre) - radius)
         before, keep = keep, error <= max(slack, 2.5 * median(error))
         if (keep == before).all():
             break

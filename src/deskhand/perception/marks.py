@@ -39,8 +39,8 @@ def box_in(frame: Frame, item: SceneObject) -> tuple[int, int, int, int] | None:
     return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
 
 
-def draw_marks(image: Image, frame: Frame, marks: Sequence[Mark], outlines: bool) -> None:
-    """Draw into a picture (H, W, 3): the box of each mark, or the outline of what was measured of its object; number and id above it."""
+def draw_marks(image: Image, frame: Frame, marks: Sequence[Mark], outlines: bool, ids: bool = True) -> None:
+    """Draw into a picture (H, W, 3): the box of each mark, or the outline of what was measured of its object; its number, and with ``ids`` its id, above it."""
     for mark in marks:
         color = COLORS[mark.number % len(COLORS)]
         left, top, width, height = mark.box
@@ -51,7 +51,7 @@ def draw_marks(image: Image, frame: Frame, marks: Sequence[Mark], outlines: bool
             cv2.rectangle(image, (left, top), (left + width, top + height), color, 1)
     taken: list[tuple[int, int, int, int]] = []
     for mark in sorted(marks, key=lambda each: each.box[1]):
-        _caption(image, mark, taken)
+        _caption(image, mark, taken, ids)
 
 
 def draw_axes(image: Image, frame: Frame) -> None:
@@ -75,9 +75,9 @@ def _pixels(frame: Frame, item: SceneObject) -> npt.NDArray[np.float64]:
     return np.asarray(pixels[np.isfinite(pixels).all(axis=1)], dtype=float)
 
 
-def _caption(image: Image, mark: Mark, taken: list[tuple[int, int, int, int]]) -> None:
+def _caption(image: Image, mark: Mark, taken: list[tuple[int, int, int, int]], ids: bool) -> None:
     """Number and id, beside each other's captions."""
-    text = f"{mark.number} {mark.item.id}"
+    text = f"{mark.number} {mark.item.id}" if ids else str(mark.number)
     (width, height), _ = cv2.getTextSize(text, FONT, SCALE, 1)
     x = int(np.clip(mark.box[0], 1, max(1, image.shape[1] - width - 2)))
     y = int(np.clip(mark.box[1] - 4, height + 3, image.shape[0] - 4))

@@ -13,5 +13,5 @@ from deskhand.geometry import Array
 
 def nearest(points: npt.NDArray[Any], to: npt.NDArray[Any], within: float = np.inf) -> tuple[Array, npt.NDArray[np.int64]]:
     """Distance (N,) [m] and place among ``points`` (M, 3) of the nearest one to each of ``to`` (N, 3); infinite, and M, where none is ``within``."""
-    distance, index = cKDTree(points).query(to, distance_upper_bound=within)
+    distance, index = cKDTree(points, compact_nodes=False, balanced_tree=False).query(to, distance_upper_bound=within)
     return np.asarray(distance, float), np.asarray(index, np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.quantiles import median
 from deskhand.types import Frame
 
 _HALVES = ([0, 1], [2, 3], [0, 2], [1, 3])  # of the quarters: above, below, left, right
@@ -72,7 +73,7 @@ def offset_of_depth(frame: Frame, settings: OffsetSettings) -> Array | None:
     every = -(-len(rows) // settings.most)
     rows, columns = rows[::every], columns[::every]
     change = _change(frame, settings, (slice(rows.min() - margin, rows.max() + margin + 1), slice(columns.min() - margin, columns.max() + margin + 1)))
-    quarter = 2 * (rows > np.median(rows)) + (columns > np.median(columns))
+    quarter = 2 * (rows > median(rows)) + (columns > median(columns))
     width, shifts = change.shape[1], np.arange(-margin, margin + 1)
     here, away = rows * width + columns, (shifts[:, None] * width + shifts).reshape(-1)
     of_quarter = (quarter[:, None] == np.arange(4)).astype(float)

@@ -61,6 +61,21 @@ def dots(rows: Array, others: Array) -> Array:
     return np.asarray(reduce(np.add, [one * other for one, other in zip(rows.T, others.T, strict=True)]))
 
 
+def cross(rows: Array, others: Array) -> Array:
+    """Vector product (..., 3) of vectors (..., 3) with their partners, to the bits of numpy.cross."""
+    result = np.empty(np.broadcast_shapes(rows.shape, others.shape))
+    for axis, one, other in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        result[..., axis] = rows[..., one] * others[..., other] - rows[..., other] * others[..., one]
+    return result
+
+
+def is_among(numbers: npt.NDArray[np.int64], others: npt.NDArray[np.int64], size: int) -> Mask:
+    """Which of numbers (N,) are among others (M,); all are 0 or more, and below ``size``, as many as the pixels of a picture."""
+    there = np.zeros(size, bool)
+    there[others] = True
+    return there[numbers]
+
+
 def renumbered(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The same numbers (N,), 0 or more, counted from 0 without gaps, in their order."""
     there = np.bincount(numbers) > 0

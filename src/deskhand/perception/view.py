@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -60,6 +61,11 @@ class View:
         """Flat indices in the whole picture of flat indices in this part of it."""
         v, u = np.divmod(pixels, self.valid.shape[1])
         return np.asarray((v + self.origin[0]) * self.whole.intrinsics.width + u + self.origin[1])
+
+    @cached_property
+    def far(self) -> float:
+        """Distance [m] of most objects along the camera's axis: the median."""
+        return float(np.median(self.frame.depth[self.objects]))
 
     @property
     def eye(self) -> Array:
@@ -209,9 +215,14 @@ def _inferred(view: View, v: Indices, u: Indices, own: Indices) -> tuple[Floats,
 
 
 def level_share(view: View, pixels: Indices) -> Mask:
-    """Which of these flat pixel indices are on a level surface: their height does not change down the picture."""
-    height, width = view.valid.shape
-    z = view.points[..., 2].reshape(-1)
+    """Which of these flat pixel indices are on a level surface."""
+    return is_level(view.points, pixels)
+
+
+def is_level(points: Floats, pixels: Indices) -> Mask:
+    """Which of these flat indices of points (H, W, 3) are on a level surface: their height does not change down the picture."""
+    height, width = points.shape[:2]
+    z = points[..., 2].reshape(-1)
     above, below = pixels - 2 * width, pixels + 2 * width
     inside = (above >= 0) & (below < height * width)
     with np.errstate(invalid="ignore"):

@@ -29,6 +29,7 @@ def _first_of_each(keys: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int
     """Place of the first of each of the different keys (N,), all below ``size``, in the order of the keys."""
     if size > TABLE:
         return np.asarray(np.unique(keys, return_index=True)[1])
-    table = np.full(size, -1, np.int32)
-    table[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
-    return np.asarray(table[table >= 0], dtype=np.int64)
+    there, first = np.zeros(size, bool), np.empty(size, np.int32)
+    there[keys] = True
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    return np.asarray(first[np.flatnonzero(there)], dtype=np.int64)

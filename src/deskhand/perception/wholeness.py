@@ -143,15 +143,18 @@ def _touching(view: View, owner: Array, own: Mask, number: int, window: tuple[sl
         return 0.0, 0.0, 0
     depth = np.where(view.valid[window] | view.filled[window], view.frame.depth[window], np.nan).astype(np.float32)
     mine = np.where(own, depth, np.inf).astype(np.float32)
-    nearest = cv2.erode(np.nan_to_num(mine, nan=np.inf), np.ones((3, 3), np.uint8))
-    farthest = cv2.dilate(np.where(np.isfinite(mine), mine, -np.inf).astype(np.float32), np.ones((3, 3), np.uint8))
+    seen = np.isfinite(mine)
+    nearest = cv2.erode(np.where(seen, mine, np.float32(np.inf)), np.ones((3, 3), np.uint8))
+    farthest = cv2.dilate(np.where(seen, mine, np.float32(-np.inf)), np.ones((3, 3), np.uint8))
     level = ring & (owner >= 0) & (depth > nearest - WHOLE.step) & (depth < farthest + WHOLE.step)
-    level &= ~np.isin(owner, [other for other in range(len(placed)) if _in(placed, other, number) or _in(placed, number, other)])
-    touched, counts = np.unique(owner[level], return_counts=True)
+    beside = np.bincount(owner[level], minlength=len(placed))
+    beside[[other for other in range(len(placed)) if _in(placed, other, number) or _in(placed, number, other)]] = 0
+    touched = np.flatnonzero(beside)
+    counts = beside[touched]
     chroma = placed[number].segment.chroma
     alike = sum(
         count * np.exp(-float(np.linalg.norm(placed[int(other)].segment.chroma - chroma)) / WHOLE.color)
         for other, count in zip(touched, counts, strict=True)
         if int(other) != number
     )
-    return float(level.sum() / total), float(alike / total), int((counts >= WHOLE.contact).sum())
+    return float(counts.sum() / total), float(alike / total), int((counts >= WHOLE.contact).sum())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskhand.agent.direct import MODES as DIRECT
 from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
@@ -25,7 +26,7 @@ from deskhand.tasks import load_task, world_of
 from deskhand.trials.hand_errors import HandErrors
 from deskhand.trials.sampling import Sampler
 
-MODES = ("tools", "code", "direct")
+MODES = ("tools", "code", "direct", "direct_labelled")
 SIMULATIONS = ("mujoco", "gazebo")
 
 
@@ -141,7 +142,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     profile = with_images(load_profile(options.brain), options.images)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
-    if options.mode == "direct" and profile.provider == "offline":
+    if options.mode in DIRECT and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.record_rate and not options.local:
         text = "samples at a fixed rate are recorded where one process has simulation and robot: give --local."

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deskhand.agent.direct import MODES as DIRECT
 from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
@@ -182,7 +183,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        registry = load_tools(baseline=options.mode == "direct")[0]
+        registry = load_tools(baseline=options.mode in DIRECT)[0]
         registry.prepare()
         safety = load_safety()
         with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from deskhand.agent.direct import MODES as DIRECT
 from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import NodeSpec, StackOptions
@@ -91,7 +92,7 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
 def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> list[NodeSpec]:
     """The nodes, told which episode they write into."""
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
-    own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode == "direct"}}
+    own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode in DIRECT}}
     return [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
 
 

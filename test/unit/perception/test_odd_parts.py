@@ -5,11 +5,20 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from deskhand.bench.tools.pose_and_localisation import parts, size_of
+from deskhand.bench.tools.pose_and_localisation import size_of
+from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
 from deskhand.perception.pipeline import Perception
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+
+def parts():
+    """Two parts, a box and a can, at odd angles."""
+    shapes = [("wedge", 0.02, 0.10, 0.9), ("l_piece", 0.0, -0.10, 2.2)]
+    made = tuple(ObjectSpec(name, "mesh", size_of(name), RED, 0.05, pose_at(x, y, size_of(name)[2] / 2 + 0.001, yaw), shape=name) for name, x, y, yaw in shapes)
+    return WorldSpec((*made, upright("box", "box", (0.09, 0.05, 0.04), 0.10, 0.0, ORANGE, 0.5), upright("can", "can", (0.05, 0.05, 0.08), -0.10, 0.03, BLUE)))
 
 
 @pytest.fixture(scope="module", params=range(4))

@@ -8,6 +8,7 @@ from deskhand.commands.bench.balance import balance
 from deskhand.commands.bench.brains import brains
 from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
+from deskhand.commands.bench.eb import eb
 from deskhand.commands.bench.foreign import foreign
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
@@ -27,5 +28,6 @@ def register(app: typer.Typer) -> None:
     bench.add_typer(libero, name="libero")
     bench.add_typer(instructions, name="instructions")
     bench.add_typer(balance, name="balance")
+    bench.add_typer(eb, name="eb")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

@@ -74,8 +74,10 @@ def _holes(view: View, rim: Array, height: float) -> list[Hole]:
     outside = set(np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])))
     holes = []
     for number in range(1, count):
+        if number in outside:
+            continue
         own = places[(labels == number).reshape(-1)]
-        if number in outside or len(own) < 9:
+        if len(own) < 9:
             continue
         box = tight_rectangle(own)
         grown = rectangle(box.centre, box.size + 3 * cell, box.yaw)  # centres of cells, without the outermost ones

@@ -9,6 +9,8 @@ from deskhand.perception.fit.settings import CYLINDER_FIT
 from deskhand.perception.fit.solid import Solid, rms, standing_pose
 from deskhand.perception.footprint import fit_round
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.rows import cross
+from deskhand.perception.small_systems import solve_small
 
 
 def sphere(points: Array, support: float) -> Solid | None:
@@ -89,7 +91,7 @@ def _fit_axis(
 
     Returns shift and slope along ``side``, the same upwards, and the radius. With ``floor`` it lies on that height: nothing upwards is free.
     """
-    up = np.cross(axis, side)
+    up = cross(axis, side)
     points = points[:: 1 + len(points) // CYLINDER_FIT.fit_points]
     t, x, z = points @ axis, points @ side, points @ up
     s1, a1, s2, a2, radius = start
@@ -115,7 +117,7 @@ def _fit_axis(
         if floor is None:  # an arc alone says little of the radius; how wide the object looks says more
             normal[2, 2] += CYLINDER_FIT.width * len(t)
             right[2] += CYLINDER_FIT.width * len(t) * (start[4] - radius)
-        step = np.linalg.solve(normal, right).tolist()
+        step = solve_small(normal, right)
         s1, a1, radius = s1 + _within(step[0], 0.01), a1 + _within(step[1], 0.05), max(0.001, radius + _within(step[2], 0.01))
         if floor is None:
             s2, a2 = s2 + _within(step[3], 0.01), a2 + _within(step[4], 0.05)

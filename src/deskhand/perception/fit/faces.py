@@ -50,8 +50,10 @@ def _plane(points: Array, most: float) -> tuple[Array, Array] | None:
         return None
     near = points
     for _ in range(3):
-        normal = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)[2][2]
-        middle, off = near.mean(axis=0), np.abs((points - near.mean(axis=0)) @ normal)
+        middle = near.mean(axis=0)
+        away = near - middle
+        normal = np.linalg.eigh(away.T @ away)[1][:, 0]
+        off = np.abs((points - middle) @ normal)
         if (off < most).sum() < FACES.least:
             return None
         near = points[off < most]

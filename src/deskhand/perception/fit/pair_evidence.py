@@ -13,7 +13,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.quantiles import median, quantile
-from deskhand.perception.rows import highest, lowest, rows_of
+from deskhand.perception.rows import highest, is_among, lowest, rows_of
 from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.voxels import Voxels, unit, voxels_of
@@ -80,7 +80,8 @@ def piece_of(view: View, item: Segment, edge: float, inside: bool = False) -> Pi
     if len(voxels) < 5:
         return None
     low, high = lowest(voxels.middle), highest(voxels.middle)
-    return Piece(item, voxels, cKDTree(voxels.middle), low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97), inside)
+    tree = cKDTree(voxels.middle, compact_nodes=False, balanced_tree=False)
+    return Piece(item, voxels, tree, low, high, quantile(points[:, 2], 0.03), quantile(points[:, 2], 0.97), inside)
 
 
 def evidence(view: View, fits: SolidFits, one: Piece, other: Piece) -> Array | None:
@@ -169,7 +170,7 @@ def _below(view: View, up: Piece) -> tuple[float, float]:
     height, width = view.valid.shape
     u, v = np.rint(view.frame.project(under)).astype(np.int64).T
     there = (u >= 0) & (u < width) & (v >= 0) & (v < height)
-    there[there] = ~np.isin(v[there] * width + u[there], up.item.pixels)
+    there[there] = ~is_among(v[there] * width + u[there], up.item.pixels, height * width)
     if there.sum() < 5:
         return 0.0, 0.0
     found = states(view, under[there], 0.003)

@@ -145,14 +145,14 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
             owner[j] = i
 
 
-def _in_line(a: _Line, b: _Line) -> bool:
+def _in_line(a: Line, b: Line) -> bool:
     """Whether the shorter piece is on the line of the longer one."""
     gap, long = b.middle - a.middle, a if a.length > b.length else b
     off_line = float(np.linalg.norm(gap - long.axis * (gap @ long.axis)))
     return off_line < 0.007 and (min(a.length, b.length) < 3 * max(a.width, b.width) or abs(float(a.axis @ b.axis)) > 0.95)
 
 
-def _on_one_line(a: _Line, b: _Line, both: _Line | None) -> bool:
+def _on_one_line(a: Line, b: Line, both: Line | None) -> bool:
     """Whether two pieces make one that is as thin, and run along it as well as their lengths allow to tell."""
     if both is None or both.width > PARTS.as_thin * max(a.width, b.width):
         return False
@@ -191,14 +191,16 @@ def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bo
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
+    """Where a thin piece runs: its middle and direction (3,), how long and how wide it is [m]."""
+
     middle: Array
     axis: Array
     length: float
     width: float
 
 
-def line_of(item: Segment) -> _Line | None:
+def line_of(item: Segment) -> Line | None:
     """Where a thin piece runs, None for pieces that are not thin."""
     points = item.points[:: 1 + len(item) // 400]
     middle = points.mean(axis=0)
@@ -207,7 +209,7 @@ def line_of(item: Segment) -> _Line | None:
     axis = vectors[:, int(np.argmax(values))]
     along, across = near @ axis, np.sqrt(max(1e-12, float(values[1])))
     length = float(np.ptp(spread(along, 0.03, 0.97)))
-    return _Line(middle, axis, length, 4 * float(across)) if across < 0.006 and length > 0.012 else None
+    return Line(middle, axis, length, 4 * float(across)) if across < 0.006 and length > 0.012 else None
 
 
 def _root(owner: list[int], i: int) -> int:

@@ -118,7 +118,7 @@ def unusual(prior: Prior, solid: Solid) -> float:
 
 
 def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
-    return -REFINEMENT.prior * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
+    return np.asarray(-REFINEMENT.prior * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3)))
 
 
 def pixels_around(view: View, item: Segment) -> Pixels:
@@ -169,8 +169,9 @@ def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior)
     """How badly solids, one a row of ``trials`` (K, n), explain the pixels and how unusual they are, [px] (K,)."""
     sizes = trials @ _SIZES[shape]
     result = _wrong(shape, trials, eye, pixels) + _unusual(prior, shape, sizes)
-    result[(sizes < REFINEMENT.smallest).any(axis=1)] = _NEVER
-    return np.asarray(result)
+    if sizes.min() < REFINEMENT.smallest:
+        result[(sizes < REFINEMENT.smallest).any(axis=1)] = _NEVER
+    return result
 
 
 def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from deskhand.perception.fit.part_settings import PRINT
-from deskhand.perception.fit.parts import line_of
+from deskhand.perception.fit.parts import Line, line_of
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.quantiles import spread
 from deskhand.perception.segment.segmentation import Segment, union_of
@@ -36,8 +36,9 @@ def joined_print(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
 def _joined_rods(view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
     """The same with rods joined of which print parts two pieces: they meet end to end, and one rod of a usual size goes through both."""
     pieces = list(segments)
-    for one, other in combinations(segments, 2):
-        if not {id(one), id(other)} <= {id(item) for item in pieces} or not _meet(one, other):
+    thin = [(item, line) for item in segments if (line := line_of(item)) is not None]
+    for (one, first), (other, second) in combinations(thin, 2):
+        if not {id(one), id(other)} <= {id(item) for item in pieces} or not _meet(first, second):
             continue
         union = replace(union_of(one, [other]), whole=False)
         solid = fits.of(union)
@@ -46,11 +47,8 @@ def _joined_rods(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
     return pieces
 
 
-def _meet(one: Segment, other: Segment) -> bool:
+def _meet(a: Line, b: Line) -> bool:
     """Whether two thin pieces lie in one line, the one where the other ends."""
-    a, b = line_of(one), line_of(other)
-    if a is None or b is None:
-        return False
     gap = b.middle - a.middle
     length, apart = (a.length + b.length) / 2, float(np.linalg.norm(gap))
     long = a if a.length > b.length else b

@@ -38,6 +38,9 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
         may = {other for other, main in enumerate(segments) if feet[other] < foot and np.linalg.norm(item.chroma - main.chroma) < RESTING.alike}
         if foot < RESTING.above or not may or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
             continue
+        odd = max(RESTING.odd, 2.0 * view.noise)
+        if max(fits.of(segments[piece]).error for piece in (number, *may)) <= odd:
+            continue
         around = {other: voxels for other, main in enumerate(segments) if other != number and (voxels := _near_foot(view, item, main, foot, edge)) is not None}
         tilts = _tilts_below(item, foot, around)
         if len(tilts) != 1:
@@ -45,8 +48,7 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
         ((other, tilt),) = tilts.items()
         main = segments[other]
         slopes = ((tilt > RESTING.level) & (tilt < RESTING.wall)).mean() > RESTING.slope
-        odd = max(fits.of(piece).error for piece in (item, main)) > max(RESTING.odd, 2.0 * view.noise)
-        if slopes and odd and other in may:
+        if slopes and other in may and max(fits.of(piece).error for piece in (item, main)) > odd:
             owner[number] = other
     return joined(segments, owner)
 

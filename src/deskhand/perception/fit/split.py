@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
@@ -18,6 +19,7 @@ from deskhand.perception.fit.seams import parts_at_seams
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.rows import rows_of
 from deskhand.perception.segment.segmentation import Segment, part_of, pieces_by_color
 from deskhand.perception.view import Mask, View
 
@@ -202,6 +204,7 @@ def _bottom(part: Segment, support: float) -> float:
 def _cuts(item: Segment) -> list[Mask]:
     """The most promising ways to cut: which points (N,) are on one side."""
     ground = item.points[:, :2]
+    millimetres = (1000 * ground).astype(np.float32)
     box = tight_rectangle(ground)
     middle = box.centre
     found: list[tuple[float, Mask]] = []
@@ -211,14 +214,17 @@ def _cuts(item: Segment) -> list[Mask]:
         low, high = spread(along, 0.02, 0.98)
         for share in (0.25, 0.35, 0.45, 0.55, 0.65, 0.75):
             side = along < low + share * (high - low)
-            if min(side.sum(), (~side).sum()) >= SPLIT.min_part:
-                found.append((_area(ground[side]) + _area(ground[~side]), side))
+            one, other = np.flatnonzero(side), np.flatnonzero(~side)
+            if min(len(one), len(other)) >= SPLIT.min_part:
+                found.append((_area(rows_of(millimetres, one)) + _area(rows_of(millimetres, other)), side))
     found += [(0.0, side) for side in _tall_part(item)]
     return [side for _, side in sorted(found, key=lambda cut: cut[0])[:4]]
 
 
-def _area(ground: Array) -> float:
-    return float(np.prod(tight_rectangle(ground).size))
+def _area(places: npt.NDArray[np.float32]) -> float:
+    """Of the smallest rectangle around places (N, 2)."""
+    width, height = cv2.minAreaRect(places)[1]
+    return float(width * height)
 
 
 def _tall_part(item: Segment) -> list[Mask]:

@@ -14,6 +14,7 @@ from deskhand.perception.fit.side_view_fit import Prior, corner_yaw
 from deskhand.perception.fit.solid import Solid, rms, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_round
 from deskhand.perception.quantiles import spread
+from deskhand.perception.rows import cross, lengths
 
 
 def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | None:
@@ -57,7 +58,7 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     order = _upright_last(axes, size)
     turn = axes[:, order]
     turn[:, 2] *= np.sign(turn[2, 2])
-    turn[:, 1] = np.cross(turn[:, 2], turn[:, 0])
+    turn[:, 1] = cross(turn[:, 2], turn[:, 0])
     middle = axes @ ((low + high) / 2)
     if turn[2, 2] > TILTED_BOX.tilt or middle[2] - np.abs(turn[2]) @ size[order] / 2 < -TILTED_BOX.below:
         return None
@@ -85,7 +86,7 @@ def _polished(points: Array, axes: Array, low: Array, high: Array) -> tuple[Arra
         outside = np.linalg.norm(beyond, axis=1, keepdims=True)
         share = np.where(outside > 0, beyond / np.maximum(outside, 1e-12), np.eye(3)[gap.argmax(axis=1)])
         along = np.where(side, share, -share)
-        turned = np.cross(along, local - middle)
+        turned = cross(along, local - middle)
         return np.vstack([np.column_stack([turned, np.where(side, 0.0, share), np.where(side, -share, 0.0)]), TILTED_BOX.stays * np.eye(9)])
 
     middle = (low + high) / 2
@@ -101,8 +102,8 @@ def _largest_face(points: Array, eye: Array) -> Array | None:
     """Normal (3,) toward the camera of the plane that most points are on: by consensus (RANSAC, seeded), then least squares."""
     random = np.random.default_rng(0)
     corners = points[random.integers(0, len(points), (TILTED_BOX.trials, 3))]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normals, axis=1)
+    normals = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = lengths(normals)
     good = length > 1e-6
     if not good.any():
         return None
@@ -130,9 +131,9 @@ def _mode(values: Array) -> float:
 def _frame(normal: Array) -> Array:
     """(3, 3): columns are two directions in the plane, and its ``normal``."""
     helper = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    first = np.cross(helper, normal)
+    first = cross(helper, normal)
     first /= np.linalg.norm(first)
-    return np.column_stack([first, np.cross(normal, first), normal])
+    return np.column_stack([first, cross(normal, first), normal])
 
 
 def _upright_last(axes: Array, size: Array) -> list[int]:

@@ -69,10 +69,12 @@ def _in_plane(one: list[_Face], other: list[_Face], edge: float, settings: Behin
     shares = [0.0, 0.0]
     for a in one:
         for b in other:
+            if a.normal @ b.normal <= np.cos(settings.parallel):
+                continue
             gap = b.middle - a.middle
             far = float(np.linalg.norm(gap))
             off = abs(float(gap @ (a if a.size > b.size else b).normal))  # the larger face knows its direction better
-            if a.normal @ b.normal > np.cos(settings.parallel) and off < max(settings.off * edge, settings.slant * far):
+            if off < max(settings.off * edge, settings.slant * far):
                 shares = [shares[0] + a.share, shares[1] + b.share]
     return min(shares) > settings.share
 

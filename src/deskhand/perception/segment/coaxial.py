@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.rows import between, highest, lengths, lowest, rows_of
+from deskhand.perception.rows import all_of, between, cross, highest, lengths, lowest, rows_of
 from deskhand.perception.segment.hanging import joined
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import CoaxialSettings, SegmentSettings
@@ -64,11 +64,12 @@ def _owners(view: View, segments: list[Segment], edge: float, settings: CoaxialS
     surfaces: dict[int, Surface] = {}
     axes: dict[int, Axis | None] = {}
     owner = list(range(len(segments)))
+    lows, highs = (np.array([bound(item.points) for item in segments]) for bound in (lowest, highest))
     for number in range(len(segments) - 1, 0, -1):
-        item = segments[number]
-        for other in range(number):
+        item, low, high = segments[number], lows[number] - settings.touch, highs[number] + settings.touch
+        for other in np.flatnonzero(all_of(lows[:number] < high) & all_of(highs[:number] > low)).tolist():
             main = segments[other]
-            if len(item) > settings.small * len(main) or not _touch(item, main, settings.touch):
+            if len(item) > settings.small * len(main) or not _touch(item, main, low, high, settings.touch):
                 continue
             for index in (other, number):
                 if index not in surfaces:
@@ -116,19 +117,19 @@ def _axis(surface: Surface, level: bool, settings: CoaxialSettings) -> Axis | No
 def _meeting(points: Array, normals: Array, weight: Array, level: bool) -> tuple[Array, Array]:
     """Direction (3,) and a point (3,) of the axis that lines through points (N, 3) along their normals come nearest to, by weighted least squares."""
     ways = np.eye(3)[:2] if level else np.eye(3)[2:]
-    turn = np.cross(points, normals) @ ways.T
+    turn = cross(points, normals) @ ways.T
     inner = (normals * weight[:, None]).T @ normals + 1e-6 * len(points) * np.eye(3)
     moment = -np.linalg.solve(inner, (normals * weight[:, None]).T @ turn)  # c x a of each way
     left = turn + normals @ moment
     share = np.linalg.eigh((left * weight[:, None]).T @ left)[1][:, 0]
     along = share @ ways
-    return along, np.cross(along, moment @ share)
+    return along, cross(along, moment @ share)
 
 
 def _misses(surface: Surface, axis: Axis) -> Array:
     """Sine (N,) of the angles, seen along the axis, by which normals miss it; of what faces along it nearly 0."""
     _, far = axis.places(surface.points)
-    aside = np.cross(axis.along, surface.points - axis.middle)
+    aside = cross(axis.along, surface.points - axis.middle)
     return np.asarray(np.abs(np.einsum("ij,ij->i", aside, surface.normals)) / np.maximum(far, 1e-6))
 
 
@@ -174,7 +175,7 @@ def _surface(view: View, item: Segment, edge: float) -> Surface:
     return Surface(voxels.middle, voxels.normal)
 
 
-def _touch(item: Segment, other: Segment, touch: float) -> bool:
-    low, high = lowest(item.points) - touch, highest(item.points) + touch
+def _touch(item: Segment, other: Segment, low: Array, high: Array, touch: float) -> bool:
+    """Whether ``other`` is nearer than ``touch`` [m], what of it is between ``low`` and ``high`` (3,)."""
     near = rows_of(other.points, between(other.points, low, high))
     return bool(len(near) and np.isfinite(cKDTree(near).query(item.points[:: 1 + len(item) // 300], distance_upper_bound=touch)[0]).sum() >= 3)

@@ -27,7 +27,7 @@ def printed_parts(view: View, parts: Labels, settings: ColorSettings) -> Mask:
         here = pixels[same]
         differs = squares(rows_of(chroma, here) - rows_of(chroma, here + step)) > settings.unlike**2
         differs |= np.abs(light[here] - light[here + step]) > settings.light
-        unlike += np.bincount(number[same], differs, count)
+        unlike += np.bincount(number[same][differs], minlength=count)
     return np.asarray((every >= settings.enough) & (unlike > settings.printed * np.sqrt(every)))
 
 

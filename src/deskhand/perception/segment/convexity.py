@@ -70,13 +70,14 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)
         centre[:, 3:] = unit(centre[:, 3:])
-        patch = renumbered(_nearest(centre, feature, patch))
+        patch = renumbered(nearest_centre(centre, feature, patch))
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
     count = int(patch.max()) + 1
     i, j = voxels.pairs[patch[i] != patch[j]].T
-    key, which, length = np.unique(np.minimum(patch[i], patch[j]) * count + np.maximum(patch[i], patch[j]), return_inverse=True, return_counts=True)
+    one, other = patch[i], patch[j]
+    key, which, length = np.unique(np.minimum(one, other) * count + np.maximum(one, other), return_inverse=True, return_counts=True)
     borders = np.stack(np.divmod(key, count), axis=1)
     seam = means((rows_of(voxels.middle, i) + rows_of(voxels.middle, j)) / 2, which.reshape(-1), len(key))
     gap = means(gap_share(rows_of(voxels.middle, i), rows_of(voxels.middle, j))[:, None], which.reshape(-1), len(key))[:, 0]
@@ -84,7 +85,7 @@ def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> 
     return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam, gap)
 
 
-def _nearest(centre: Array, feature: Array, before: Numbers) -> Numbers:
+def nearest_centre(centre: Array, feature: Array, before: Numbers) -> Numbers:
     """Number (M,) of the one of centres (P, K) that is nearest to each of features (M, K). What is nearer to the one that it had ``before`` than half the way
     from that to the next centre stays there (C. Elkan: Using the Triangle Inequality to Accelerate k-Means, ICML 2003).
     """
@@ -178,8 +179,7 @@ def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) ->
         size = np.bincount(part, patches.size, count)
         a, b = part[patches.borders].T
         out = a != b
-        shared = coo_matrix((patches.length[out], (a[out], b[out])), (count, count)).tocsr()
-        shared = (shared + shared.T).tocsr()
+        shared = coo_matrix((np.tile(patches.length[out], 2), (np.concatenate([a[out], b[out]]), np.concatenate([b[out], a[out]]))), (count, count)).tocsr()
         goes = np.arange(count)
         for k in np.argsort(size, kind="stable"):
             row = slice(shared.indptr[k], shared.indptr[k + 1])

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.rows import between, highest, lowest, rows_of
+from deskhand.perception.rows import between, highest, is_among, lowest, rows_of
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.view import View
@@ -48,7 +48,7 @@ def _in_the_air(view: View, item: Segment, low: float, high: float, settings: Ha
     height, width = view.valid.shape
     u, v = np.rint(view.frame.project(under)).astype(np.int64).T
     there = (u >= 0) & (u < width) & (v >= 0) & (v < height)
-    there[there] = ~np.isin(v[there] * width + u[there], item.pixels)
+    there[there] = ~is_among(v[there] * width + u[there], item.pixels, height * width)
     found = states(view, under[there], settings.under / 2)
     return len(found) >= settings.contact and bool((found == FREE).mean() >= settings.free)
 
@@ -60,7 +60,8 @@ def _least(item: Segment, other: Segment, settings: HangingSettings) -> float:
 
 def is_rod(item: Segment, thin: float) -> bool:
     """Whether it is long and thin: a piece of a pen that leans or lies across is no handle."""
-    middle, long = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(item.points.T))[1:], 1e-12))
+    away = item.points - item.points.mean(axis=0)
+    middle, long = np.sqrt(np.maximum(np.linalg.eigvalsh(away.T @ away / max(1, len(away) - 1))[1:], 1e-12))
     return bool(long > thin * middle)
 
 

@@ -13,6 +13,7 @@ from deskhand.geometry import Array
 from deskhand.perception.rows import highest, lengths, lowest, spans
 from deskhand.perception.segment.settings import RevolvedSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, unit
+from deskhand.perception.small_systems import solve_small
 from deskhand.perception.view import Mask
 
 
@@ -122,7 +123,7 @@ def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | 
     for _ in range(settings.rounds):
         weighted = (across * weight[:, None]).T
         try:
-            middle = np.linalg.solve(weighted @ across, weighted @ along)
+            middle = np.array(solve_small(weighted @ across, weighted @ along))
         except np.linalg.LinAlgError:
             return None
         miss = np.abs(along - across @ middle) / np.maximum(lengths(places - middle), 1e-6)

@@ -64,26 +64,27 @@ def part_of(item: Segment, chosen: Mask) -> Segment:
 def segment(view: View, settings: PerceptionSettings, said: Said | None = None) -> list[Segment]:
     """Segments, largest first: cut where shape tells, and where colours do in what is not printed. ``said``: by a learned segmenter."""
     parts = shape_parts(view, SegmentSettings(), said)
-    printed = parts.printed[parts.labels]
-    whole = printed | parts.hollow[parts.labels]
-    colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
-    labels = np.zeros(whole.shape, np.int32)
-    objects = np.flatnonzero(parts.labels)
-    color, part = colored.reshape(-1)[objects], parts.labels.reshape(-1)[objects]
+    objects = np.flatnonzero(parts.labels > 0)
+    part = parts.labels.reshape(-1)[objects]
+    plain = np.zeros(parts.labels.shape, bool)
+    plain.reshape(-1)[objects[~parts.printed[part]]] = True
+    color = _by_color(view, components(view, plain, settings)).reshape(-1)[objects]
     both = color.astype(np.int64) * len(parts.printed) + part
+    labels = np.zeros(plain.shape, np.int32)
     labels.reshape(-1)[objects] = _without_slivers(both, color, rows_of(view.points.reshape(-1, 3), objects), parts.sliver) + 1
     if parts.hollow.any():
         labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
-    sizes = np.bincount(parts.labels.reshape(-1))
-    return [_of_part(item, parts, whole, sizes) for item in segments]
+    sizes = np.bincount(part)
+    return [_of_part(item, parts, sizes) for item in segments]
 
 
-def _of_part(item: Segment, parts: Parts, whole: Mask, sizes: Indices) -> Segment:
+def _of_part(item: Segment, parts: Parts, sizes: Indices) -> Segment:
     """A segment with the part that most of it is of; whole where it is most of one that is printed or hollow: a piece may still be joined with the rest."""
-    part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
-    is_whole = bool(whole.reshape(-1)[item.pixels].mean() >= 0.5 and len(item) > 0.5 * sizes[part])
+    of = parts.labels.reshape(-1)[item.pixels]
+    part = int(np.bincount(of).argmax())
+    is_whole = bool((parts.printed | parts.hollow)[of].mean() >= 0.5 and len(item) > 0.5 * sizes[part])
     return replace(item, part=part, whole=is_whole, printed=is_whole and not bool(parts.hollow[part]))
 
 
@@ -121,7 +122,7 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
     order = np.argsort(count, kind="stable")
     largest = np.zeros(int(color.max()) + 1, np.int64)
     largest[color[order]] = order
-    together, begins = np.ascontiguousarray(points[_sorted(piece)].T), np.concatenate([[0], np.cumsum(count)[:-1]])
+    together, begins = np.ascontiguousarray(rows_of(points, _sorted(piece)).T), np.concatenate([[0], np.cumsum(count)[:-1]])
     low, high = np.minimum.reduceat(together, begins, axis=1), np.maximum.reduceat(together, begins, axis=1)
     near = ((low > low[:, largest[color]] - COLOR_CUT.near) & (high < high[:, largest[color]] + COLOR_CUT.near)).all(axis=0)
     small = near & (color > 0) & (count < sliver) & (count < COLOR_CUT.sliver * count[largest[color]])
@@ -134,11 +135,13 @@ def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[n
     for number, window in enumerate(find_objects(labels), start=1):
         if window is None:
             continue
-        count, pieces, facts, _ = cv2.connectedComponentsWithStats((labels[window] == number).astype(np.uint8), connectivity=8)
+        count, pieces, facts, _ = cv2.connectedComponentsWithStats((labels[window] == number).view(np.uint8), connectivity=8)
+        if count <= 2:
+            continue
         area = facts[:, cv2.CC_STAT_AREA]
         stray = (area < most) & (area < COLOR_CUT.stray * area[1:].max())
         stray[0] = False
-        if count > 2 and stray.any():
+        if stray.any():
             labels[window][stray[pieces]] = 0
     return labels
 
@@ -167,7 +170,7 @@ def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.in
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Cut what holds two colours: along a slanting edge between two objects mixed pixels lead from one colour to the other by small steps."""
     flat, chroma = labels.reshape(-1), view.chroma.reshape(-1, 3)
-    objects = np.flatnonzero(flat)
+    objects = np.flatnonzero(flat > 0)
     order = objects[_sorted(flat[objects])]
     bounds = np.concatenate([[0], np.cumsum(np.bincount(flat[objects])[1:])]) if len(objects) else np.zeros(1, int)
     count = len(bounds)
@@ -219,7 +222,7 @@ def _other_color(chroma: npt.NDArray[np.float32]) -> Mask | None:
 
 def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> list[Segment]:
     """Segments of a label picture (0: none), largest first."""
-    flat = np.flatnonzero(labels)
+    flat = np.flatnonzero(labels > 0)
     own = labels.reshape(-1)[flat]
     order = flat[_sorted(own)]
     bounds = np.concatenate([[0], np.cumsum(np.bincount(own)[1:])]) if len(own) else np.zeros(1, int)
@@ -232,16 +235,20 @@ def components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDAr
 
     Between the pixels of a picture twice as large stand those that join two neighbours, so that OpenCV finds what hangs together.
     """
-    height, width = mask.shape
-    grid = np.zeros((2 * height, 2 * width), np.uint8)
-    grid[::2, ::2] = mask
+    labels, width = np.zeros(mask.shape, np.int32), mask.shape[1]
     flat = np.flatnonzero(mask)
+    if not len(flat):
+        return labels
+    v, u = np.divmod(flat, width)
+    window = slice(int(v[0]), int(v[-1]) + 1), slice(int(u.min()), int(u.max()) + 1)
+    grid = np.zeros((2 * (window[0].stop - v[0]) + 1, 2 * (window[1].stop - window[1].start) + 1), np.uint8)
+    v, u = 2 * (v - window[0].start), 2 * (u - window[1].start)
+    grid[v, u] = 1
     for dv, du in ((0, 1), (1, 0)):
-        joined = flat[_joins(view, mask, flat, dv * width + du, settings)]
-        v, u = np.divmod(joined, width)
-        grid[2 * v + dv, 2 * u + du] = 1
-    labels = cv2.connectedComponents(grid, connectivity=4, ltype=cv2.CV_32S)[1][::2, ::2]
-    return np.ascontiguousarray(labels, dtype=np.int32)
+        joined = np.flatnonzero(_joins(view, mask, flat, dv * width + du, settings))
+        grid[v[joined] + dv, u[joined] + du] = 1
+    labels[window] = cv2.connectedComponents(grid, connectivity=4, ltype=cv2.CV_32S)[1][:-1:2, :-1:2]
+    return labels
 
 
 def _joins(view: View, mask: Mask, flat: Indices, step: int, settings: PerceptionSettings) -> Mask:
@@ -260,10 +267,10 @@ def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.
     """Give the mixed pixels along colour edges to the neighbour that is nearest in space."""
     flat, width = labels.reshape(-1), labels.shape[1]
     points = view.points.reshape(-1, 3)
-    objects = np.flatnonzero(flat)
-    large = np.bincount(flat) >= COLOR_CUT.speck
-    large[0] = False
-    small = objects[~large[flat[objects]]]
+    objects = np.flatnonzero(flat > 0)
+    own = flat[objects]
+    large = np.bincount(own, minlength=1) >= COLOR_CUT.speck
+    small = objects[~large[own]]
     for _ in range(3):
         best = np.full(len(small), 0.012**2, np.float32)
         given = np.zeros(len(small), np.int32)

@@ -56,7 +56,7 @@ def shape_parts(view: View, settings: SegmentSettings, said: Said | None = None)
     joined = join_behind(view, voxels, part, printed, settings.behind)
     labels.reshape(-1)[flat] = joined[voxels.of] + 1
     is_hollow = np.isin(part, list(hollow))
-    sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.objects]))) ** 2)
+    sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / view.far) ** 2)
     labels = _above_noise(view, labels, settings)
     return Parts(labels, _of_parts(printed[part] | revolved, joined), _of_parts(is_hollow, joined), sliver)
 
@@ -92,16 +92,15 @@ def _of_parts(voxels: Mask, part: Numbers) -> Mask:
 
 def voxel_edge(view: View, settings: SegmentSettings) -> float:
     """[m], from the noise and the distance of pixels where objects are."""
-    far = float(np.median(view.frame.depth[view.objects]))
     shape = settings.shape
-    edge = max(shape.voxel_noise * view.noise, shape.voxel_pixels * far / view.frame.intrinsics.fx)
+    edge = max(shape.voxel_noise * view.noise, shape.voxel_pixels * view.far / view.frame.intrinsics.fx)
     return float(np.clip(edge, shape.voxel_least, shape.voxel_most))
 
 
 def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
     """The same without parts that are no higher than the table may seem there."""
     bend = bend_of(view.whole, settings.noise)
-    objects = np.flatnonzero(labels)
+    objects = np.flatnonzero(labels > 0)
     number, points = labels.reshape(-1)[objects], rows_of(view.points.reshape(-1, 3), objects)
     far = lengths(points - view.eye.astype(np.float32))
     low = points[:, 2] < bend * far**2

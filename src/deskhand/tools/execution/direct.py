@@ -1,6 +1,8 @@
-"""The baseline without tools: one action of seven discrete numbers, executed within the same envelope. Not part of the tool base (see ``load_tools``).
+"""The baseline without tools: a look as unnamed points, and one action of seven discrete numbers, executed within the same envelope. Not part of the tool base
+(see ``load_tools``).
 
-The numbers are those of EB-Manipulation (Yang et al., "EmbodiedBench", 2025): position in 100 bins an axis, angles in 120 bins of 3 degrees, gripper 0 or 1.
+The numbers are those of EB-Manipulation (Yang et al., "EmbodiedBench", 2025): positions in cubic cells, the middle of which is meant, angles of 3 i - 180
+degrees about the world's fixed axes, gripper 0 or 1. A cell is 6 mm here, 10 mm there: the arm is smaller.
 """
 
 from __future__ import annotations
@@ -12,41 +14,88 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.outcome import ToolError
+from deskhand.etp.resources import IMAGE, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, pose_from_xyz_rpy
-from deskhand.tools.looking import skill_context
-from deskhand.types import MotionGoal, SceneUpdate
+from deskhand.perception.marks import Mark, box_in, draw_axes, draw_marks
+from deskhand.tools.looking import look, skill_context
+from deskhand.types import MotionGoal, SceneObject, SceneUpdate
 
-LOWER, UPPER = (-0.30, -0.40, 0.0), (0.30, 0.40, 0.40)
-"""The box that the bins of x, y, z divide [m, world]."""
-BINS, TURNS = 100, 120
-"""Bins of a position, and of a full turn."""
+CELL = 0.006
+"""Edge of a cell [m]."""
+CORNER = (-0.30, -0.30, 0.0)
+"""Where cell 0, 0, 0 begins [m, world]: the cells fill a cube of 0.6 m over the desk."""
+CELLS, TURNS = 100, 120
+"""The greatest number of a position and of an angle."""
 
 
 class Acted(TypedDict):
-    """Where the gripper is now, in bins, and how far the fingers are apart."""
+    """Where the gripper is now, in cells, and how far the fingers are apart."""
 
     position: list[int]
     width: Annotated[float, Field(description="[m]")]
 
 
-def bins_of(position: npt.ArrayLike) -> list[int]:
-    """Bins of a position (3,) [m, world], cut to the box."""
-    parts = [(float(value) - low) / (high - low) for value, low, high in zip(np.asarray(position, dtype=float), LOWER, UPPER, strict=True)]
-    return [min(BINS, max(0, round(part * BINS))) for part in parts]
+def cells_of(position: npt.ArrayLike) -> list[int]:
+    """The cells that a position (3,) [m, world] lies in, cut to the cube."""
+    parts = (np.asarray(position, dtype=float) - CORNER) / CELL
+    return [min(CELLS, max(0, math.floor(part + 1e-9))) for part in parts]
+
+
+def angle_of(degrees: float) -> int:
+    """The number of an angle."""
+    return round((degrees + 180.0) / 3.0) % TURNS
 
 
 def pose_of(action: Sequence[int]) -> Array:
-    """world_T_tcp (4, 4) of the first six numbers: middle of the bins, roll, pitch and yaw about the world's fixed axes.
+    """world_T_tcp (4, 4) of the first six numbers: middle of the cells; roll, pitch, yaw about the world's fixed axes.
 
-    0, 60, yaw looks straight down: the tcp's z axis, out of the gripper, is turned over.
+    0, 60, yaw looks straight down: the tcp's z axis, out of the gripper, is turned over. With yaw 60 the fingers close along y.
     """
-    xyz = [low + value / BINS * (high - low) for value, low, high in zip(action[:3], LOWER, UPPER, strict=True)]
-    return pose_from_xyz_rpy(xyz, [math.tau * value / TURNS for value in action[3:6]])
+    xyz = [low + (value + 0.5) * CELL for value, low in zip(action[:3], CORNER, strict=True)]
+    return pose_from_xyz_rpy(xyz, [math.radians(3.0 * value - 180.0) for value in action[3:6]])
+
+
+class Unnamed(TypedDict):
+    """What is seen of the desk, without names."""
+
+    objects: Annotated[list[list[int]], Field(description="the mean of what is seen of each object, in cells [x, y, z]; sorted by y")]
+    picture: NotRequired[Annotated[ResourceRef, Field(description="numbered boxes, object 1 first, and the axes of the world, 10 cm each")]]
+
+
+@tool(
+    group="execution",
+    unit="controller_dispatch",
+    effects="memory",
+    needs=("camera",),
+    timeout=30.0,
+    when_to_use="Only for the baseline without tools: which cells objects are in, without names, colours and sizes.",
+    limits="Tells of what is hidden nothing; the mean of the side that is seen is not the middle of the object.",
+    examples=[("Where is something?", {})],
+    failures=[("The camera does not see the table", {}, "no_table")],
+)
+def direct_look(ctx: ToolContext, picture: Annotated[bool, Field(description="with a numbered picture")] = False) -> Unnamed:
+    """Take a picture and tell the cells of what is seen on the desk."""
+    scene, _ = look(ctx)
+    chosen = sorted((cells_of(np.mean(item.points, axis=0) if len(item.points) else item.position), item.id, item) for item in scene.objects)
+    chosen.sort(key=lambda one: (one[0][1], one[0][0], one[1]))
+    seen = Unnamed(objects=[cells for cells, _, _ in chosen])
+    if picture:
+        seen["picture"] = _numbered(ctx, [item for _, _, item in chosen])
+    return seen
+
+
+def _numbered(ctx: ToolContext, items: Sequence[SceneObject]) -> ResourceRef:
+    frame = ctx.robot.observe()
+    image = np.array(frame.color, np.uint8)
+    marks = [Mark(number, item, box) for number, item in enumerate(items, 1) if (box := box_in(frame, item)) is not None]
+    draw_marks(image, frame, marks, outlines=False, ids=False)
+    draw_axes(image, frame)
+    return ctx.resources.put(np.ascontiguousarray(image), IMAGE, f"numbered picture at {frame.stamp:.2f} s")
 
 
 @tool(
@@ -58,18 +107,18 @@ def pose_of(action: Sequence[int]) -> Array:
     timeout=60.0,
     when_to_use="Only for the baseline without tools: the arm goes to a pose, then the gripper opens or closes.",
     limits="Knows no objects on the desk and runs into them; table, workspace, keep-out zones and speeds are kept as always.",
-    examples=[("The gripper above the middle of the desk, open", {"action": [50, 50, 40, 0, 60, 0, 1]})],
-    failures=[("Six numbers", {"action": [50, 50, 40, 0, 60, 0]}, "invalid_arguments")],
+    examples=[("The gripper above the middle of the desk, open", {"action": [50, 50, 25, 0, 60, 60, 1]})],
+    failures=[("Six numbers", {"action": [50, 50, 25, 0, 60, 60]}, "invalid_arguments")],
 )
 def direct_action(
     ctx: ToolContext,
     action: Annotated[
         list[Annotated[int, Field(ge=0, le=TURNS)]],
-        Field(min_length=7, max_length=7, description="bins of x, y, z (0 to 100), roll, pitch, yaw (0 to 120), gripper (1 open, 0 closed)"),
+        Field(min_length=7, max_length=7, description="cells of x, y, z (0 to 100), roll, pitch, yaw (0 to 120), gripper (1 open, 0 closed)"),
     ],
 ) -> Acted:
-    """Bring the tool centre point to a pose given in bins, then open or close the gripper; no planning around objects."""
-    if max(action[:3]) > BINS or action[6] > 1:
+    """Bring the tool centre point to a pose given in cells, then open or close the gripper; no planning around objects."""
+    if max(action[:3]) > CELLS or action[6] > 1:
         raise DeskhandError("invalid_arguments", "direct_action: x, y, z are 0 to 100 and the gripper is 0 or 1.", retry=True)
     robot, skills = ctx.robot, skill_context(ctx)
     ctx.belief.disturb(pushes=True)
@@ -80,4 +129,4 @@ def direct_action(
         raise ToolError(report.code, report.message)
     gripper = robot.arm.gripper
     skills.grip(gripper.width_max if action[6] else gripper.width_min)
-    return Acted(position=bins_of(np.asarray(robot.tcp_pose())[:3, 3]), width=round(skills.width(), 4))
+    return Acted(position=cells_of(np.asarray(robot.tcp_pose())[:3, 3]), width=round(skills.width(), 4))

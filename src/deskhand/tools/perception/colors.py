@@ -8,20 +8,24 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.language.lexicon import color_of
-from deskhand.perception.color import name_color
-from deskhand.tools.objects import rounded
+from deskhand.perception.color import lit_color, name_color
+from deskhand.perception.view import is_level
+from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.pictures import Mask, box_of, put_mask
-from deskhand.tools.viewing import desk_view, owners
-from deskhand.types import Image
+from deskhand.tools.viewing import DeskView, desk_view, owners
+from deskhand.types import Image, Scene
+from deskhand.types.colors import PALETTE, lab_of
 
 COLORS = ("red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown", "black", "grey", "white")
 STEP = 8  # of 255: colours that share such a cell share their name
+FEWEST = 20  # pixels that tell an object's colour
+SPREAD = 15.0  # in CIELAB: what is so much farther from the word is e times less likely meant; a white balance that is off moves colours by about as much
 JOIN = 5  # [px] over which parts of one colour are one region
 
 
@@ -36,12 +40,23 @@ class ColorRegion(TypedDict):
     object_id: Annotated[str, Field(description="object of the last look that most of it shows; empty for none, or before the first look")]
 
 
+class RankedColor(TypedDict):
+    """How near an object's colour is to the word."""
+
+    object_id: str
+    rgb: Annotated[list[int], Field(description="its colour as its level sides show it, 0 to 255")]
+    distance: Annotated[float, Field(description="to the word's colour in CIELAB")]
+    confidence: Annotated[float, Field(description="0 to 1: that of the candidates this one is meant")]
+
+
 class ColorRegions(TypedDict):
     """Where a colour is, largest region first."""
 
     regions: list[ColorRegion]
     mask: Annotated[ResourceRef, Field(description="picture that is white where the colour is")]
     seen: Annotated[dict[str, int], Field(description="pixels of every colour above the table")]
+    ranked: NotRequired[Annotated[list[RankedColor], Field(description="the candidates, nearest to the word first")]]
+    gap: NotRequired[Annotated[float, Field(description="confidence of the first candidate less that of the second")]]
 
 
 @tool(
@@ -50,7 +65,8 @@ class ColorRegions(TypedDict):
     needs=("camera",),
     timeout=30.0,
     when_to_use="To ground a colour word in the picture: which regions are red, where in the picture and in space, and which objects they belong to; also for "
-    "parts of an object, such as the blue lid, and when detect_objects calls the colour something else.",
+    "parts of an object, such as the blue lid, and when detect_objects calls the colour something else. With candidates: which of them is meant by a fine word "
+    "such as maroon, teal or silver.",
     limits="Names pixels one by one as they are lit: shadows turn dark, highlights white. Regions of one colour that touch are one. Looks only above the table "
     "unless on_table is set.",
     examples=[
@@ -66,11 +82,12 @@ def color_grounding(
     ],
     on_table: Annotated[bool, Field(description="also look at the table itself and at what lies flat on it")] = False,
     min_pixels: Annotated[int, Field(ge=4, le=100000, description="smaller regions are left out [px]")] = 60,
+    candidates: Annotated[list[ObjectId] | None, Field(max_length=60, description="objects of the last look that are ranked by how well the word fits")] = None,
 ) -> ColorRegions:
     """Ground a colour word: every region of the picture in that colour, with box, place in space and the object it belongs to, and a mask."""
     name = color_of(color.strip().lower()).replace("gray", "grey")
-    if name not in COLORS:
-        raise DeskhandError("invalid_input", f"{color!r} is no colour that is known; valid: {', '.join(COLORS)}.")
+    if name not in COLORS and color.strip().lower() not in PALETTE:
+        raise DeskhandError("invalid_input", f"{color!r} is no colour that is known; valid: {', '.join(dict.fromkeys((*COLORS, *PALETTE)))}.")
     view = desk_view(ctx)
     named = named_pixels(view.frame.color)
     where = view.valid | view.filled if on_table else view.objects
@@ -84,7 +101,34 @@ def color_grounding(
     kept = np.logical_or.reduce(parts) if parts else np.zeros(mask.shape, bool)
     regions = [_region(part, view.frame.color, view.points, own, ids) for part in parts]
     counts = {each: int(((named == number) & view.objects).sum()) for number, each in enumerate(COLORS)}
-    return ColorRegions(regions=regions, mask=put_mask(ctx.resources, kept, f"where it is {name}"), seen={each: n for each, n in counts.items() if n})
+    result = ColorRegions(regions=regions, mask=put_mask(ctx.resources, kept, f"where it is {name}"), seen={each: n for each, n in counts.items() if n})
+    if candidates:
+        result["ranked"], result["gap"] = _ranked(color.strip().lower(), view, ctx.belief.scene, own, candidates)
+    return result
+
+
+def _ranked(word: str, view: DeskView, scene: Scene | None, own: npt.NDArray[np.int32], candidates: list[str]) -> tuple[list[RankedColor], float]:
+    """Candidates by their distance in CIELAB, and the gap; a word that the palette lacks counts as its basic one."""
+    if scene is None:
+        raise DeskhandError("precondition_failed", "nobody has looked at the desk yet.", hint="Call detect_objects first.")
+    basic = color_of(word)
+    prototype = lab_of(PALETTE.get(word) or PALETTE["gray" if basic == "grey" else basic])
+    places = {item.id: number for number, item in enumerate(scene.objects)}
+    found: list[tuple[float, str, npt.NDArray[np.float64]]] = []
+    for name in candidates:
+        scene.get(name)
+        pixels = np.flatnonzero(own == places[name])
+        if len(pixels) >= FEWEST:
+            rgb = lit_color(view.frame.color.reshape(-1, 3)[pixels], is_level(view.points, pixels))
+            found.append((float(np.linalg.norm(lab_of(rgb) - prototype)), name, rgb))
+    found.sort(key=lambda one: one[:2])
+    weights = np.exp(-np.array([one[0] for one in found]) / SPREAD) if found else np.zeros(0)
+    shares = weights / max(float(weights.sum()), 1e-12)
+    rows = [
+        RankedColor(object_id=name, rgb=[round(float(value)) for value in rgb], distance=round(distance, 1), confidence=round(float(share), 3))
+        for (distance, name, rgb), share in zip(found, shares, strict=True)
+    ]
+    return rows, round(float(shares[0] - shares[1]) if len(shares) > 1 else 1.0, 3)
 
 
 def named_pixels(color: Image) -> npt.NDArray[np.int8]:

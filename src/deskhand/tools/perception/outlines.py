@@ -10,16 +10,12 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.perception.outline_match import Match, match_outline
 from deskhand.perception.outline_shapes import Outline, classify
+from deskhand.perception.upper_side import PIXEL, upper_side
 from deskhand.tools.objects import ObjectId, rounded
-from deskhand.tools.pictures import Mask, stored_picture
-from deskhand.tools.viewing import DeskView, desk_view, owners
-from deskhand.types import SceneObject
-
-PIXEL = 0.001  # [m] of the view from above
-TOP = 0.008  # [m] below its highest level surface that belong to it
-BESIDE = 0.003  # [m] from where the picture shows a point of the upper side that it may lie
-MARGIN = 6  # pixels around it
+from deskhand.tools.pictures import stored_picture
+from deskhand.tools.viewing import desk_view, owners
 
 
 class OutlineData(TypedDict):
@@ -38,6 +34,13 @@ class OutlineData(TypedDict):
     corners: int
     sides: Annotated[list[float], Field(description="of its smallest box, longer first: [m], for a given mask [px]")]
     filled: Annotated[float, Field(description="share of its convex hull that it fills")]
+    likely: Annotated[
+        dict[str, float],
+        Field(
+            description="how likely each outline is of an upright prism, by its upper side and its silhouette together: circle, ellipse, square, rectangle, "
+            "triangle, pentagon, hexagon, star, plus, heart, crescent, l_shape, t_shape, u_shape; empty for no prism, or a given mask"
+        ),
+    ]
 
 
 class Outlines(TypedDict):
@@ -77,31 +80,17 @@ def detect_outlines(
     view = desk_view(ctx)
     own = owners(view, scene)
     places = {item.id: number for number, item in enumerate(scene.objects)}
-    return Outlines(outlines=[_data(item.id, classify(_from_above(view, own == places[item.id], item)), PIXEL) for item in chosen])
+    told = []
+    for item in chosen:
+        mask_of = own == places[item.id]
+        match = match_outline(view.frame, view.points, mask_of, item.top) if not item.is_container else None
+        told.append(_data(item.id, classify(upper_side(view.frame, view.points, mask_of, view.valid)), PIXEL, match))
+    return Outlines(outlines=told)
 
 
-def _data(name: str, found: Outline | None, scale: float) -> OutlineData:
+def _data(name: str, found: Outline | None, scale: float, match: Match | None = None) -> OutlineData:
+    likely = {outline: round(share, 3) for outline, share in match.likely} if match is not None else {}
     if found is None:
-        return OutlineData(object_id=name, kind="unseen", hole=False, corners=0, sides=[0.0, 0.0], filled=0.0)
+        return OutlineData(object_id=name, kind="unseen", hole=False, corners=0, sides=[0.0, 0.0], filled=0.0, likely=likely)
     sides = rounded(np.array(found.sides) * scale)
-    return OutlineData(object_id=name, kind=found.kind, hole=found.hole, corners=len(found.corners), sides=sides, filled=round(found.filled, 3))
-
-
-def _from_above(view: DeskView, own: Mask, item: SceneObject) -> Mask:
-    """The object's upper side as a camera straight above would see it, ``PIXEL`` a pixel: each pixel of the plan is looked up in the picture."""
-    points = view.points[own & view.valid]
-    if len(points) < 20:
-        return np.zeros((1, 1), bool)
-    top = float(np.quantile(points[:, 2], 0.9))
-    upper = points[points[:, 2] > top - TOP]
-    low = upper[:, :2].min(axis=0) - MARGIN * PIXEL
-    shape = tuple(np.ceil((upper[:, :2].max(axis=0) - low) / PIXEL).astype(int) + MARGIN)
-    rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
-    plan = np.column_stack([(np.stack([rows.ravel(), columns.ravel()], axis=1) + 0.5) * PIXEL + low, np.full(rows.size, top)])
-    pixels = np.round(view.frame.project(plan))
-    inside = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels[:, 0] < own.shape[1]) & (pixels[:, 1] < own.shape[0])
-    u, v = pixels[inside].astype(int).T
-    off = np.linalg.norm(view.points[v, u][:, :2] - plan[inside, :2], axis=1)  # walls below the edge are seen there, but lie elsewhere
-    result = np.zeros(rows.size, bool)
-    result[inside] = own[v, u] & (np.abs(view.points[v, u][:, 2] - top) < TOP) & (off < BESIDE)
-    return result.reshape(shape)
+    return OutlineData(object_id=name, kind=found.kind, hole=found.hole, corners=len(found.corners), sides=sides, filled=round(found.filled, 3), likely=likely)

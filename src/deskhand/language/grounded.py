@@ -1,0 +1,48 @@
+"""What tools have told of objects beside a look, by their ids: how likely outlines are of them, and how far their colours are from words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deskhand.language.resolve import OUTLINES, TINTS, Seen
+
+OUTLINE_TOOL, COLOR_TOOL = "detect_outlines", "color_grounding"
+
+
+class Grounded:
+    """Of one run.
+
+    Attributes:
+        outlines: id -> outline -> how likely.
+        tints: id -> colour word -> distance in CIELAB.
+    """
+
+    def __init__(self) -> None:
+        self.outlines: dict[str, dict[str, float]] = {}
+        self.tints: dict[str, dict[str, float]] = {}
+
+    def heard(self, tool: str, arguments: Mapping[str, Any], data: Any) -> bool:
+        """A tool has answered well; whether it told anything of objects."""
+        if not isinstance(data, Mapping):
+            return False
+        if tool == OUTLINE_TOOL:
+            self.outlines |= {str(row["object_id"]): dict(row["likely"]) for row in data["outlines"] if row["object_id"]}
+            return True
+        if tool == COLOR_TOOL and data.get("ranked"):
+            for row in data["ranked"]:
+                self.tints.setdefault(str(row["object_id"]), {})[str(arguments["color"]).strip().lower()] = float(row["distance"])
+            return True
+        return False
+
+    def put(self, objects: Sequence[Seen]) -> list[Seen]:
+        """The objects with what is known of them."""
+        told = []
+        for item in objects:
+            name, more = str(item["id"]), {}
+            if name in self.outlines:
+                more[OUTLINES] = self.outlines[name]
+            if name in self.tints:
+                more[TINTS] = self.tints[name]
+            told.append({**item, **more} if more else item)
+        return told

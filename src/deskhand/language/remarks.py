@@ -1,0 +1,31 @@
+"""Sentences that ask for nothing and restrict nothing: what the speaker does, feels or likes, and what there is on the desk."""
+
+from __future__ import annotations
+
+import re
+
+from deskhand.language import lexicon as lex
+from deskhand.language.coverage import OPERATORS
+
+_SPEAKER = re.compile(
+    r"(?:i|we|my \w+|our \w+|it|this|that|today|yesterday) "
+    r"(?:(?:really |also |just |now )?(?:am|are|is|was|were|has|have|had|likes?|loves?|enjoys?|hates?|feels?|thinks?|hopes?)|(?:will|shall) be)\b"
+)
+_WISHES = re.compile(r"\b(?:want|wants|need|needs|wish|should|must|shall|would|could|can|to have|have to|has to|you|your|robot|where|belongs?|goes?)\b")
+_THERE = re.compile(r"there (?:is|are) (?P<what>.+)")
+
+
+def is_remark(sentence: str) -> bool:
+    """True for "I am expecting guests", "it has been a long day": no object is named in it, no place for one, nothing is wished, denied or restricted."""
+    if not _SPEAKER.match(sentence) or _WISHES.search(sentence):
+        return False
+    words = re.findall(r"[a-z0-9_]+", sentence)
+    singular = {lex.singular(word) for word in words}
+    named = singular & (set(lex.KIND_OF) | lex.CONTAINER_NOUNS | lex.TABLE_NOUNS) or set(words) & (set(lex.COLORS) | OPERATORS)
+    return not named
+
+
+def exists(sentence: str) -> str:
+    """For "there are two boxes on the desk" what is there, in words; empty for another sentence."""
+    found = _THERE.fullmatch(sentence)
+    return found["what"] if found and not set(re.findall(r"[a-z]+", sentence)) & OPERATORS else ""
