@@ -279,8 +279,8 @@ class Session:
             raise InvalidArguments(call.tool, problems)
         if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
-        own = {"resources": self.resources, "watches": self._watches, "cards": self.registry.cards}
-        context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, **own)
+        context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
+        context.cards = self.registry.cards
         check_preconditions(entry.card, context, arguments)
         self._check_guard(entry.card, arguments, call.caller)
         self.approval.check(entry.card, arguments, call.caller, cancelled)
