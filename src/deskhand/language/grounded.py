@@ -26,7 +26,7 @@ class Grounded:
         """A tool has answered well; whether it told anything of objects."""
         if not isinstance(data, Mapping):
             return False
-        if tool == OUTLINE_TOOL:
+        if tool == OUTLINE_TOOL and data.get("outlines"):
             self.outlines |= {str(row["object_id"]): dict(row["likely"]) for row in data["outlines"] if row["object_id"]}
             return True
         if tool == COLOR_TOOL and data.get("ranked"):

@@ -141,7 +141,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
         return fitting, assumed
-    if ref.count and any(ref.tint in item.get(TINTS, {}) for item in fitting):
+    if any(ref.tint in item.get(TINTS, {}) for item in fitting):
         return _by_tint(ref, fitting), assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
     if exact or ref.anything:
@@ -169,7 +169,7 @@ def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[
 def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
     """The objects nearest to the colour that was said, as many as are meant, and what is about as near."""
     told = sorted((float(item[TINTS][ref.tint]), str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))
-    last = min(told[: ref.count][-1][0] + SAME_COLOR, NO_SUCH_COLOR)
+    last = min(told[: max(1, ref.count)][-1][0] + SAME_COLOR, NO_SUCH_COLOR)
     return [item for distance, _, item in told if distance < last]
 
 

@@ -29,7 +29,7 @@ class Grounding:
         refs = [ref for item in intents for ref in phrases_of(item)]
         self._tools = tools
         self._outlined = any(ref.outline for ref in refs)
-        self._tinted = [ref for ref in refs if ref.tint]
+        self._tinted = [ref for ref in refs if ref.tint and ref.count == 1]
         self._grounded = Grounded()
 
     def ground(self, objects: list[Seen]) -> Script:

@@ -59,9 +59,15 @@ class SelfFilterSettings:
 
     Attributes:
         finger_padding: about the fingers; what they hold is close to them and must stay [m].
+        mount: what hangs in the air this near the robot is a part of it that a mount lets appear elsewhere, which is off by a degree at arm's length [m] ..
+        nothing: .. and hangs so far above the table and all that is seen below it [m].
+        share: .. with so much of its points.
     """
 
     finger_padding: float = 0.005
+    mount: float = 0.03
+    nothing: float = 0.03
+    share: float = 0.9
 
 
 @dataclass(frozen=True)

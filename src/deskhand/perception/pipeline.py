@@ -34,6 +34,7 @@ from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
+from deskhand.perception.frame_settings import SELF_FILTER
 from deskhand.perception.learned.config import load_segmenter
 from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.look_settings import LOOK
@@ -45,7 +46,7 @@ from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.said import join_as_said
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
 from deskhand.perception.segment.settings import ColorSettings, HangingSettings, SegmentSettings
-from deskhand.perception.self_filter import joint_map, robot_points
+from deskhand.perception.self_filter import Near, joint_map, nowhere_near, robot_points, without_robot
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.taught.joining import Memo, joined_as_taught, kept_pieces
@@ -110,11 +111,12 @@ class Perception:
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
         self.frame = frame
-        tcp, is_robot = None, None
+        tcp, is_robot, is_near = None, None, nowhere_near
         if model is not None and joints is not None:
             positions = joint_map(joints)
             links = model.forward(positions)
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
+            is_near = partial(robot_points, model=model, links=links, padding=SELF_FILTER.mount, finger_padding=SELF_FILTER.mount)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
         said = self.segmenter.say(view) if self.segmenter is not None else None
@@ -131,14 +133,14 @@ class Perception:
         memo: Memo = {}
         taught, loose = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else ([], rest)  # who was shown the whole knows better
         rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows))], key=len, reverse=True)
-        placed = self._place(view, fits, hollows, rest, tcp)
+        placed = self._place(view, fits, hollows, rest, tcp, is_near)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
             # A rim closes, a lid finds its can, and an object what carries it, only when that stands alone.
             known = {id(item) for item in rest}
             more, parts = find_hollows(view, [item for item in cut if id(item) not in known], self.settings, cut=True)
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
-            placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
+            placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp, is_near)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
         placed = [enclosed(item) for item in complete(fits, placed)]
         if self.taught is not None:
@@ -167,7 +169,8 @@ class Perception:
             label, color = self.tracker.best(object_id)
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source
-            objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
+            seen = self.tracker.as_known(number, detection).item
+            objects.append(replace(seen, id=object_id, label=label, label_source=source, color=color, support=support))
         cloud = thin(rows_of(view.points.reshape(-1, 3), view.objects.reshape(-1)), self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 
@@ -201,11 +204,11 @@ class Perception:
             found.append(hollow)
         return found, left
 
-    def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
+    def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None, is_near: Near) -> list[Placed]:
         """Every object with its solid, what it stands on and how."""
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
-        for item in rest:
+        for item in without_robot(rest, is_near):
             inside = _holder(hollows, item)
             placed.append(Placed(item, fits.of(item, 0.0 if inside is None else inside.floor)))
         placed = find_supports(view, fits, placed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,13 @@ import numpy.typing as npt
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.perception.frame_settings import SELF_FILTER
+from deskhand.perception.quantiles import quantile
 from deskhand.perception.rows import between, highest, lowest, squares
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.types import JointState, Shape
+
+Near = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.bool_]]
+"""Which of points (N, 3) are near the robot."""
 
 
 def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
@@ -21,14 +26,16 @@ def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
     return dict(joints)
 
 
-def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapping[str, Array], padding: float) -> npt.NDArray[np.bool_]:
-    """Which of ``points`` (N, 3) lie in the robot's shapes; ``links`` is world_T_link as from RobotModel.forward."""
+def robot_points(
+    points: npt.NDArray[np.float32], model: RobotModel, links: Mapping[str, Array], padding: float, finger_padding: float = SELF_FILTER.finger_padding
+) -> npt.NDArray[np.bool_]:
+    """Which of ``points`` (N, 3) lie in the robot's shapes, grown by ``padding`` [m]; ``links`` is world_T_link as from RobotModel.forward."""
     hit = np.zeros(len(points), bool)
     if not len(points):
         return hit
     placed, centres, reaches = [], [], []
     for link, shapes in model.shapes.items():
-        grow = SELF_FILTER.finger_padding if "finger" in link else padding
+        grow = finger_padding if "finger" in link else padding
         for shape in shapes:
             world_T_shape = (links[link] @ shape.pose).astype(np.float32)
             low, high = _bounds(shape)
@@ -48,6 +55,29 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
             own[close] = _inside(((some[close] - centre) @ rotation).astype(np.float32), shape, low, high, grow)
     hit[near[own]] = True
     return hit
+
+
+def nowhere_near(points: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """No robot is known: nothing is near it."""
+    return np.zeros(len(points), bool)
+
+
+def without_robot(segments: list[Segment], is_near: Near) -> list[Segment]:
+    """The segments but those that hang in the air beside the robot: parts of it that a camera which is not quite where it says shows elsewhere.
+
+    ``is_near`` tells which points (N, 3) are within :attr:`SelfFilterSettings.mount` of the robot. What is held is none of ``segments``.
+    """
+    left = []
+    for number, item in enumerate(segments):
+        low = quantile(item.points[:, 2], 0.05)
+        if low < SELF_FILTER.nothing or is_near(item.points.astype(np.float32)).mean() < SELF_FILTER.share:
+            left.append(item)
+            continue
+        first, last = lowest(item.points[:, :2]) - SELF_FILTER.mount, highest(item.points[:, :2]) + SELF_FILTER.mount
+        below = (other.points for place, other in enumerate(segments) if place != number)
+        if any((between(points[:, :2], first, last) & (np.abs(points[:, 2] - low) < SELF_FILTER.nothing)).any() for points in below):
+            left.append(item)
+    return left
 
 
 def _bounds(shape: Shape) -> tuple[Array, Array]:

@@ -289,7 +289,7 @@ class Simulation:
                 pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
                 pose[:3, 3] = self.data.xpos[body]
                 first = self.model.body_dofadr[body]
-                objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3]))))
+                objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3])), item.shape))
             names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
             held = tuple(names[body] for body in sorted(self._between_fingers()))
             joints = {name: float(self.data.qpos[self.model.jnt_qposadr[number]]) for name, number in self.built.fixture_joints.items()}

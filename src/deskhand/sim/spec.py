@@ -84,13 +84,14 @@ class WorldSpec:
 
 @dataclass(frozen=True)
 class TruthObject:
-    """Where an object really is; for the scorer only."""
+    """Where an object really is; for the scorer only. ``shape``: as of ObjectSpec."""
 
     name: str
     kind: str
     size: tuple[float, float, float]
     pose: Array
     velocity: float = 0.0
+    shape: str = ""
 
 
 @dataclass(frozen=True)

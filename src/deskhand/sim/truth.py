@@ -22,14 +22,24 @@ logger = logging.getLogger(__name__)
 
 def truth_to_json(truth: Truth) -> dict[str, Any]:
     """Truth as plain data."""
-    objects = [{"name": item.name, "kind": item.kind, "size": list(item.size), "pose": item.pose.tolist(), "velocity": item.velocity} for item in truth.objects]
+    objects = [
+        {"name": item.name, "kind": item.kind, "size": list(item.size), "pose": item.pose.tolist(), "velocity": item.velocity, "shape": item.shape}
+        for item in truth.objects
+    ]
     return {"time": truth.time, "objects": objects, "in_hand": list(truth.in_hand), "joints": dict(truth.joints)}
 
 
 def truth_from_json(data: dict[str, Any]) -> Truth:
     """The inverse of :func:`truth_to_json`."""
     objects = tuple(
-        TruthObject(item["name"], item["kind"], (item["size"][0], item["size"][1], item["size"][2]), np.array(item["pose"], float), float(item["velocity"]))
+        TruthObject(
+            item["name"],
+            item["kind"],
+            (item["size"][0], item["size"][1], item["size"][2]),
+            np.array(item["pose"], float),
+            float(item["velocity"]),
+            item.get("shape", ""),
+        )
         for item in data["objects"]
     )
     return Truth(float(data["time"]), objects, tuple(data["in_hand"]), {name: float(value) for name, value in data.get("joints", {}).items()})

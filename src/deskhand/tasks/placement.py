@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array, inverse
+from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, TruthObject
 
 UPRIGHT = np.deg2rad(12.0)
@@ -60,7 +61,7 @@ def footprint_of(item: ObjectSpec) -> Footprint:
 
 
 def outline(item: TruthObject) -> Array:
-    """Points (N, 3) in ``world`` on the hull of an object: corners of a cuboid, rims of a cylinder, poles of a ball."""
+    """Points (N, 3) in ``world`` on the hull of an object: corners of a cuboid or of a generated shape, rims of a cylinder, poles of a ball."""
     half = np.asarray(item.size) / 2
     if item.kind == "ball":
         return np.asarray(np.vstack([np.eye(3), -np.eye(3)]) * half + item.pose[:3, 3])
@@ -68,6 +69,8 @@ def outline(item: TruthObject) -> Array:
         angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
         ring = np.column_stack([half[0] * np.cos(angles), half[1] * np.sin(angles)])
         local = np.vstack([np.column_stack([ring, np.full(16, z)]) for z in (-half[2], half[2])])
+    elif item.shape:
+        local = np.vstack(shape_pieces(item.shape, item.size))
     else:
         local = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
     return np.asarray(local @ item.pose[:3, :3].T + item.pose[:3, 3])

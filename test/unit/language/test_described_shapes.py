@@ -96,6 +96,7 @@ def ids(ref: Ref) -> list[str]:
         },
     )
     ranked = [{"object_id": "block_2", "distance": 12.0}, {"object_id": "eraser_1", "distance": 55.0}, {"object_id": "block_1", "distance": 130.0}]
+    assert not grounded.heard("detect_outlines", {}, {}) and not grounded.heard("color_grounding", {"color": "red"}, {})  # calls that failed
     assert grounded.heard("color_grounding", {"color": "Maroon"}, {"ranked": ranked})
     return [str(item["id"]) for item in resolve(ref, grounded.put(DESK)).objects]
 

@@ -61,6 +61,27 @@ def test_a_container_whose_colour_its_content_hides_keeps_its_id(tracker):
     assert tracker.update([seen("bin", "blue", 0.2, 0.0, (0.2, 0.15, 0.1))]) != [first]
 
 
+def test_a_container_that_was_pushed_keeps_its_id_whatever_fills_it(tracker):
+    bin_1, other = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1)), seen("bin", "red", 0.0, -0.3, (0.2, 0.15, 0.1))
+    assert tracker.update([bin_1, other]) == ["bin_1", "bin_2"]
+    filled = seen("bin", "blue", 0.07, 0.33, (0.19, 0.15, 0.1))
+    assert tracker.update([filled, other]) == ["bin_1", "bin_2"]
+    assert tracker.update([seen("bin", "green", 0.07, 0.1, (0.2, 0.15, 0.05)), other]) == ["bin_3", "bin_2"]  # another, as its height tells
+
+
+def test_a_container_whose_content_hides_that_it_is_open_stays_one(tracker):
+    basket = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    basket = replace(basket, item=replace(basket.item, wall=0.004))
+    closed = seen("box", "green", 0.01, 0.3, (0.2, 0.15, 0.1))
+    carton = seen("carton", "red", 0.2, 0.0, (0.05, 0.04, 0.14))
+    assert tracker.update([basket, carton]) == ["bin_1", "carton_1"]
+    assert tracker.update([closed]) == ["bin_1"] and tracker.full == {0: 0.004}
+    assert tracker.update([closed]) == ["bin_1"] and tracker.full == {0: 0.004}
+    other = Tracker(PerceptionSettings())
+    other.update([basket, carton])
+    assert other.update([closed, carton]) == ["box_1", "carton_1"]  # nothing has gone that could fill it
+
+
 def test_one_poor_look_does_not_change_the_name(tracker):
     (first,) = tracker.update([seen("sponge", "green", 0.0, 0.0, (0.08, 0.04, 0.025))])
     (again,) = tracker.update([seen("eraser", "green", 0.005, 0.0, (0.06, 0.03, 0.025), cut=True)])

@@ -22,6 +22,7 @@ from deskhand.sim.reality.world import mount_error
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
+from deskhand.tasks import world_of
 from deskhand.types import Frame
 
 OBJECTS = [
@@ -219,3 +220,8 @@ def test_objects_of_others_stand_on_the_desk_and_are_none_of_the_worlds_objects(
         x, y = world.data.body(name).xpos[:2]
         assert abs(x) < 0.46 and abs(y) < 0.56
         assert x > 0.2 or abs(y) > 0.3, f"{name} is where the arm works"
+
+
+@pytest.mark.parametrize("seed", [414, 415])
+def test_the_fingers_of_a_hand_at_the_edge_touch_no_object_of_the_task(seed: int) -> None:
+    assert Simulation(world_of("wx250s", "desk_cleaning", seed, None, "hard")).time >= 0.0  # overlaps at the start are refused

@@ -9,7 +9,7 @@ import pytest
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, pose_at
 from deskhand.tasks.eb_manipulation import HELD_OUT, SUBSETS, EbPick, EbStack, settings
-from deskhand.tasks.placement import footprint_of
+from deskhand.tasks.placement import footprint_of, outline
 from deskhand.types.colors import lab_of
 
 PICK, STACK = EbPick(), EbStack()
@@ -17,7 +17,7 @@ SEEDS = range(15)
 
 
 def start(task, seed):
-    return Truth(0.0, tuple(TruthObject(item.name, item.kind, item.size, item.pose) for item in task.world(seed).objects))
+    return Truth(0.0, tuple(TruthObject(item.name, item.kind, item.size, item.pose, 0.0, item.shape) for item in task.world(seed).objects))
 
 
 def put(truth, name, x, y, z, **changed):
@@ -137,6 +137,16 @@ def test_a_stack_stands_by_itself_the_first_one_at_the_bottom():
     for what, end in ends.items():
         score = STACK.score(0, begin, end)
         assert not score.success and score.score == 0.0 and score.problems, what
+
+
+def test_the_underside_of_a_shape_is_its_own_and_not_that_of_its_box():
+    lying = np.eye(4)
+    lying[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # its corner, which points along x, down
+    item = TruthObject("prism", "mesh", (0.0277, 0.032, 0.030), lying, shape="triangle_prism")
+    tilted = replace(item, pose=lying @ np.array([[np.cos(0.5), -np.sin(0.5), 0, 0], [np.sin(0.5), np.cos(0.5), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+    boxed = replace(tilted, shape="")
+    assert outline(item)[:, 2].min() == pytest.approx(-0.0277 / 2, abs=1e-6)
+    assert outline(boxed)[:, 2].min() < outline(tilted)[:, 2].min() - 0.004
 
 
 def test_in_physics_a_shape_let_fall_is_in_the_container_and_a_stack_of_stars_stands():

@@ -12,6 +12,7 @@ class TrackSettings:
     Attributes:
         stayed: seen this near to where one was, it is that one, if it looks at all like it ..
         container_stayed: .. the same of containers ..
+        container_pushed: .. those of the same size that an arm may have pushed, whatever they look like now ..
         height: .. and its foot is no more than this higher or lower.
         unlike_there, unlike_elsewhere: objects whose looks differ more than this are two, at the same place and at another (1: another label or colour).
         away: an object that is seen so far from where it was has been carried away, and what turns up in its place was taken for a part of it.
@@ -27,6 +28,7 @@ class TrackSettings:
 
     stayed: float = 0.03
     container_stayed: float = 0.06
+    container_pushed: float = 0.15
     height: float = 0.025
     unlike_there: float = 1.2
     unlike_elsewhere: float = 0.95

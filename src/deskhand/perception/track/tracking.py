@@ -25,7 +25,7 @@ class Track:
     """What is remembered of one object.
 
     ``votes`` sum up how sure each label was, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known;
-    ``free``: it was seen whole, and not in a container.
+    ``free``: it was seen whole, and not in a container; ``full``: a container whose content hid in the last look that it is one.
     """
 
     item: SceneObject
@@ -36,6 +36,7 @@ class Track:
     missed: int = 0
     cut: bool = False
     free: bool = False
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Detection:
 class Tracker:
     """Gives ids like ``block_1``; an id is never given to another object.
 
-    ``pieces``: detections of the last look that are pieces of others in it, whose ids they have, by their number.
+    ``pieces``: detections of the last look that are pieces of others in it, whose ids they have, by their number; ``full``: those that are containers whose
+    content hides it, with the thickness [m] of their walls.
     """
 
     settings: PerceptionSettings
@@ -59,6 +61,7 @@ class Tracker:
     counts: dict[str, int] = field(default_factory=dict)
     tracking: TrackSettings = TRACKING
     pieces: dict[int, int] = field(default_factory=dict)
+    full: dict[int, float] = field(default_factory=dict)
 
     def update(self, detections: list[Detection], still: bool = False) -> list[str]:
         """An id for each detection, in their order; remembers what it saw; a piece of another detection has the id of that.
@@ -70,9 +73,18 @@ class Tracker:
         self.pieces = self._pieces(detections, matched)  # before anything is taken to have come there
         if not still:
             self._assign(detections, matched, self._moved)
+            self._assign(detections, matched, self._pushed)
+        if any(index not in matched.values() and (track.full or not track.item.is_container) for index, track in enumerate(self.tracks)):
+            self._assign(detections, matched, self._filled)
+        if not still:
             self._uncovered(detections, matched)
             self.pieces |= self._pieces(detections, matched)
         self.pieces |= enclosed_by(*self._new_and_known(detections, matched), self.tracking)
+        known = {number: self.tracks[index].item for number, index in matched.items()}
+        self.full = {number: item.wall for number, item in known.items() if item.is_container and not detections[number].item.is_container}
+        for number, index in matched.items():
+            self.tracks[index].full = number in self.full
+        detections = [self.as_known(number, detection) for number, detection in enumerate(detections)]
         ids = []
         for number, detection in enumerate(detections):
             if number in self.pieces:
@@ -88,6 +100,12 @@ class Tracker:
             track.missed = 0 if track.item.id in seen else track.missed + 1
         self.tracks = [track for track in self.tracks if track.missed <= self.settings.memory]
         return ids
+
+    def as_known(self, number: int, detection: Detection) -> Detection:
+        """A detection of the last look as the container that it is known to be, where its content hides that it is one."""
+        if number not in self.full:
+            return detection
+        return replace(detection, item=replace(detection.item, is_container=True, wall=self.full[number]))
 
     def take_up(self, items: Iterable[SceneObject], counts: Mapping[str, int]) -> None:
         """Know ``items`` from an earlier run; new ids of a label go on after ``counts``."""
@@ -147,6 +165,24 @@ class Tracker:
             return _NEVER
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
+
+    def _pushed(self, track: Track, detection: Detection) -> float:
+        """Cost of being a container that was pushed: of the same size, near where one of which nothing else is seen stood, whatever fills it now."""
+        item = detection.item
+        if not (track.item.is_container and item.is_container) or _another_size(track.item, item, self.tracking.resized):
+            return _NEVER
+        distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
+        height = abs(track.item.bottom - item.bottom)
+        return distance if distance < self.tracking.container_pushed and height < self.tracking.height else _NEVER
+
+    def _filled(self, track: Track, detection: Detection) -> float:
+        """Cost of being a container whose content, which no look shows any more, hides that it is open: of the same size, where it stood."""
+        item = detection.item
+        if not track.item.is_container or item.is_container or item.relation == "held" or _another_size(track.item, item, self.tracking.resized):
+            return _NEVER
+        distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
+        there = distance < self.tracking.container_stayed and abs(track.item.bottom - item.bottom) < self.tracking.height
+        return distance if there else _NEVER
 
     def _uncovered(self, detections: list[Detection], matched: Mapping[int, int]) -> None:
         """What turns up where another object stood that has been carried away was taken for a part of that: what that seemed to be says nothing then."""

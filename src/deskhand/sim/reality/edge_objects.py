@@ -18,6 +18,7 @@ EDGE = "edge"
 """What the names of their bodies begin with."""
 GAP = 0.03  # [m] at least between them and the objects of the task
 BOX, CYLINDER, CAPSULE = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE
+TOUCH = 0.005  # [m] between a finger, a thumb or the end of a cable and those
 TRIES = 40
 
 
@@ -83,10 +84,18 @@ def _place(
             centre, yaw = np.array([rng.uniform(-0.15, x - wide), sign * (y - deep)]), -sign * np.pi / 2
         yaw += rng.normal(0, 0.1)
         if np.linalg.norm(centre - arm.world_T_base[:2, 3]) > least and all(
-            np.linalg.norm(centre - other) > radius + float(np.hypot(*item.reach)) * 0.75 + GAP for other, radius in taken
+            np.linalg.norm(centre - other) > radius + float(np.hypot(*item.reach)) * 0.75 + GAP and _is_clear(item, centre, yaw, other, radius)
+            for other, radius in taken
         ):
             return centre, float(yaw)
     return None
+
+
+def _is_clear(item: EdgeObject, centre: Array, yaw: float, other: Array, radius: float) -> bool:
+    """Whether no finger, which reaches further than the rest, comes near what has ``radius`` about ``other`` (2,)."""
+    turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+    ends = [(end, piece.size[0]) for piece in item.pieces if piece.ends for end in (piece.ends[:2], piece.ends[3:5])]
+    return all(float(np.linalg.norm(centre + turn @ end - other)) > radius + thick + TOUCH for end, thick in ends)
 
 
 def _add(spec: mujoco.MjSpec, name: str, item: EdgeObject, centre: Array, yaw: float) -> None:
