@@ -10,7 +10,11 @@ from looked_at import an_object, look
 from deskhand.bench.rehearsal.unit import Unit
 from deskhand.geometry import make_transform, rotation_about
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.temporal_filter import steady
+from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.reality.spec import RealitySpec, SurfaceReality
+from deskhand.sim.simulation import Simulation
+from deskhand.tasks import world_of
 
 
 def overlaps(frame, labels):
@@ -158,3 +162,13 @@ def test_printed_markers_that_lie_against_each_other_are_two(seed):
     ]
     scene = look(*markers, seed=seed, reality=RealitySpec(seed, surfaces=SurfaceReality(printed=1.0))).detect()
     assert sorted((item.label, item.color) for item in scene.objects) == [("marker", "purple"), ("marker", "red")]
+
+
+def test_a_label_on_a_cup_is_a_part_of_it():
+    """The strip of another colour on its wall was an eraser that no later look found."""
+    simulation = Simulation(world_of("wx250s", "desk_cleaning", 422, None, "mild"))
+    with RgbdRenderer(simulation) as renderer:
+        frame = steady([renderer.render() for _ in range(3)])
+    scene = Perception().detect(frame, simulation.built.robot, simulation.joint_state())
+    truth = sorted(item.kind for item in simulation.truth().objects)
+    assert sorted(item.label for item in scene.objects) == truth

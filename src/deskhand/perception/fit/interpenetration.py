@@ -11,7 +11,7 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.fit.part_settings import OVERLAP
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.rows import all_of
-from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.support.support import Placed
 from deskhand.perception.view import Indices
 
@@ -19,7 +19,7 @@ GRID = (np.arange(6) + 0.5) / 6 - 0.5
 
 
 def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segment]) -> list[Placed]:
-    """Objects, pieces joined to what they are pieces of, whose fit stays. Containers, and what is held, are left as they are.
+    """Objects, pieces joined to what they are pieces of, whose fit stays. Containers keep their solids, and what is held is left as it is.
 
     ``segment`` makes one of flat pixel indices.
     """
@@ -36,15 +36,27 @@ def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segmen
         item, pieces = placed[index], [other for other, body in owner.items() if body == index != other]
         support = number[item.support] if item.support >= 0 else -1
         support = -1 if support == number[index] else support
-        pixels = np.concatenate([placed[other].segment.pixels for other in (index, *pieces)])
-        whole.append(replace(item, segment=segment(pixels) if pieces else item.segment, support=support))
+        parts = [placed[other].segment for other in pieces]
+        own = union_of(item.segment, parts) if item.hollow is not None else segment(np.concatenate([part.pixels for part in (item.segment, *parts)]))
+        whole.append(replace(item, segment=own if pieces else item.segment, support=support))
     return whole
 
 
 def _piece(item: Placed, body: Placed) -> bool:
-    if item.hollow is not None or body.hollow is not None or "held" in (item.relation, body.relation):
+    if item.hollow is not None or "held" in (item.relation, body.relation):
         return False
+    if body.hollow is not None:
+        return _on_wall(item.segment, body.solid)
     return shared_volume(item.solid, body.solid) > OVERLAP.shared
+
+
+def _on_wall(item: Segment, body: Solid) -> bool:
+    """Whether what is seen of ``item`` is the outside of an open object: a label on a cup. What lies in it, or stands against it, is not on that surface."""
+    local = transform_points(inverse(body.pose), item.points)
+    half = np.asarray(body.size, dtype=float) / 2
+    within = np.abs(local[:, 2]) < half[2] + OVERLAP.wall
+    beyond = np.hypot(local[:, 0], local[:, 1]) - half[:2].mean() if body.shape == "cylinder" else (np.abs(local[:, :2]) - half[:2]).max(axis=1)
+    return bool((within & (np.abs(beyond) < OVERLAP.wall)).mean() > OVERLAP.on_wall)
 
 
 def shared_volume(item: Solid, body: Solid) -> float:

@@ -228,9 +228,13 @@ class OverlapSettings:
 
     Attributes:
         shared: share of an object's volume within another's, from which it is a piece of that.
+        wall: what is seen this near the outside of an open object is on it [m] ..
+        on_wall: .. and a piece of it with so much of what is seen.
     """
 
     shared: float = 0.6
+    wall: float = 0.004
+    on_wall: float = 0.85
 
 
 @dataclass(frozen=True)
