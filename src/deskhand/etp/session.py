@@ -23,7 +23,7 @@ from deskhand.etp.isolation.runner import ProcessRunner
 from deskhand.etp.locks import Locks, resources_of
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.outcome import failure
-from deskhand.etp.predicates import check_preconditions
+from deskhand.etp.predicates import broken_promises, check_preconditions
 from deskhand.etp.registry import Registry
 from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
@@ -214,6 +214,11 @@ class Session:
             raise DeskhandError(result.code, result.message, retry=result.retry, hint=result.hint)
         return str(result.data["watch_id"])
 
+    def unkept(self, tool: str, arguments: Mapping[str, Any], data: Any) -> list[str]:
+        """What the card of a tool says to hold after a success, and does not now; ``data`` is the result of that call."""
+        context = replace(self._context(), resources=self.resources, watches=self._watches)
+        return broken_promises(self.registry.get(tool).card, context, arguments, data)
+
     def watches(self) -> list[WatchInfo]:
         """What was started and runs, and what ended last."""
         return self._watches.infos()
@@ -275,6 +280,7 @@ class Session:
         if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
         context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
+        context.cards = self.registry.cards
         check_preconditions(entry.card, context, arguments)
         self._check_guard(entry.card, arguments, call.caller)
         self.approval.check(entry.card, arguments, call.caller, cancelled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -72,6 +72,7 @@ class ToolContext:
         watches: the continuous tools that run in this session; None outside of one.
         feed: pictures and joints as they come, read once for all watches; None outside of a session.
         folders: that the operator named: files are read from there alone (tools/files.py).
+        cards: the cards of all tools of this session.
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -87,6 +88,7 @@ class ToolContext:
     watches: Watches | None = None
     feed: SensorFeed | None = None
     folders: tuple[Path, ...] = ()
+    cards: Callable[[], Sequence[Card]] = tuple
 
     def show(self, ref: ResourceRef) -> None:
         """Show an intermediate image (or other resource) to whoever follows the call."""
@@ -168,7 +170,8 @@ def tool(
     calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
     its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
     unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. A ``lenient`` one
-    runs without the arguments that do not fit. The function itself stays as it is.
+    runs without the arguments that do not fit. What a result refers to is said to be stored without being written into ``postconditions``. The function
+    itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.
@@ -180,6 +183,7 @@ def tool(
         summary = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ").strip()
         if not summary:
             raise DeskhandError("config_error", f"tool {title!r} has no docstring; its first paragraph is the summary.")
+        results = output_schema(function, title)
         card = Card.from_json(
             {
                 "name": title,
@@ -192,13 +196,13 @@ def tool(
                 "words": words,
                 "asked": tuple(asked),
                 "input_schema": input_schema(model),
-                "output_schema": output_schema(function, title),
+                "output_schema": results,
                 "event_schema": None if event is None else schema_of(event, title),
                 "mode": mode,
                 "effects": effects,
                 "needs": tuple(needs),
                 "preconditions": tuple(preconditions),
-                "postconditions": tuple(postconditions),
+                "postconditions": (*postconditions, *_given(results, mode)),
                 "timeout": timeout,
                 "isolated": isolated,
                 "memory": memory,
@@ -214,6 +218,13 @@ def tool(
         return function
 
     return decorate
+
+
+def _given(results: Mapping[str, Any], mode: Mode) -> list[str]:
+    """What follows from the result's type: that what it refers to is stored; of a continuous or event tool, that it runs."""
+    if mode != "on_demand":
+        return ["watch_runs(watch_id)"]
+    return [f"stored({name})" for name, schema in results.get("properties", {}).items() if str(schema.get("$ref", "")).endswith("/ResourceRef")]
 
 
 def _example(item: Mapping[str, Any] | tuple[str, Mapping[str, Any]]) -> Example:

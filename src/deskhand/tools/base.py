@@ -65,6 +65,7 @@ MODULES = (
     "cognition.contacts",
     "cognition.appearance",
     "reasoning.building",
+    "reasoning.enabling",
     "reasoning.goals",
     "reasoning.intent",
     "reasoning.motion",

@@ -121,12 +121,12 @@ def in_the_middle(desk: ScenarioDesk) -> Measured:
 
 
 @scenario(
-    tool="sanitize_actions", name="hostile", situation="40 random actions with missing numbers, far places and leaps: how many that come back break a bound?"
+    tool="sanitize_actions", name="hostile", situation="30 random actions with missing numbers, far places and leaps: how many that come back break a bound?"
 )
 def hostile_actions(desk: ScenarioDesk) -> Measured:
     random = desk.random
-    actions: list[list[float | None]] = [[*random.uniform(-2, 2, 3), *random.uniform(-9, 9, 3), random.uniform(-1, 2)] for _ in range(40)]
-    for row in random.integers(0, 40, 15):
+    actions: list[list[float | None]] = [[*random.uniform(-2, 2, 3), *random.uniform(-9, 9, 3), random.uniform(-1, 2)] for _ in range(30)]
+    for row in random.integers(0, 30, 12):
         actions[int(row)][int(random.integers(0, 7))] = None
     given = np.array(desk.call("sanitize_actions", {"actions": actions, "step": 0.05, "turn": 0.5})["actions"])
     safety = load_safety()

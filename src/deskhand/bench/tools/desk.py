@@ -149,8 +149,15 @@ class ScenarioDesk:
         return result.data
 
     def result(self, tool: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """The whole result of a call, failed or not."""
-        return self.session.invoke(tool, arguments or {}, caller="scenario")
+        """The whole result of a call, failed or not.
+
+        Raises:
+            DeskhandError: ``invalid_output`` when something does not hold after a success that the tool's card says to hold.
+        """
+        result = self.session.invoke(tool, arguments or {}, caller="scenario")
+        if result.ok and (broken := self.session.unkept(tool, arguments or {}, result.data)):
+            raise DeskhandError("invalid_output", f"{tool} succeeded, but this does not hold after it: {', '.join(broken)}.")
+        return result
 
     def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, settle: float = 0.5) -> HeardEvents:
         """Start a continuous tool and hear its events; ``settle`` [s] of simulated time pass before it returns."""

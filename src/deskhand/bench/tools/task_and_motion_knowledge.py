@@ -83,7 +83,7 @@ def site_is_free(desk: ScenarioDesk) -> Measured:
 @scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?", changes=True)
 def near_and_far(desk: ScenarioDesk) -> Measured:
     far = desk.truth("can").pose.copy()
-    far[:2, 3] = desk.random.uniform([0.29, 0.2], [0.33, 0.3]) * [1, desk.random.choice([-1, 1])]
+    far[:2, 3] = desk.random.uniform([0.30, 0.28], [0.33, 0.30]) * [1, desk.random.choice([-1, 1])]
     desk.put("can", far)
     ids = desk.look()
     base, reach = desk.robot.arm.world_T_base[:2, 3], desk.robot.arm.reach
@@ -100,3 +100,39 @@ def as_the_pick_goes(desk: ScenarioDesk) -> Measured:
     told = desk.call("check_reachable", {"object_id": ids["blue"]})
     lifted = desk.result("pick", {"object_id": ids["blue"]}).ok and "blue" in desk.simulation.truth().in_hand
     return Measured(float(told["reachable"] and told["grasps"] > 0 and lifted), "1 when both hold", equal=1.0)
+
+
+@scenario(
+    tool="what_can_do",
+    name="played_through",
+    situation="Nobody has looked: what it names to get something into the hand is called in its order, then what empties the hand.",
+    changes=True,
+)
+def enabled_and_undone(desk: ScenarioDesk) -> Measured:
+    name = str(desk.random.choice(["red", "green", "blue"]))
+    way = next(one for one in desk.call("what_can_do", {"state": "holding"})["tools"] if one["tool"] == "pick")
+    for tool in way["first"]:
+        desk.call(tool)
+    desk.call("pick", {"object_id": desk.recognised()[name]})
+    held = desk.simulation.truth().in_hand == (name,)
+    told = desk.call("what_can_do", {"state": "not_holding"})
+    free = next(one for one in told["tools"] if one["tool"] == "put_aside")
+    for tool in (*free["first"], "put_aside"):
+        desk.call(tool)
+    right = held and not told["holds"] and desk.call("what_can_do", {"state": "not_holding"})["holds"]
+    return Measured(float(right and not desk.simulation.truth().in_hand), "1 when held, then not", equal=1)
+
+
+@scenario(
+    tool="what_can_do",
+    name="refused_until_then",
+    situation="Nobody has looked and nothing is held: is every tool refused for which it names others to call first?",
+)
+def refused_until_then(desk: ScenarioDesk) -> Measured:
+    refused = asked = 0
+    for state in ("holding", "not_holding", "scene_known", "view_fresh", "at_home"):
+        for told in desk.call("what_can_do", {"state": state})["tools"]:
+            if told["first"]:
+                example = desk.session.describe(told["tool"])["examples"][0]["arguments"]
+                asked, refused = asked + 1, refused + (desk.result(told["tool"], example).code == "precondition_failed")
+    return Measured(refused / asked if asked else float("nan"), "share of these tools", equal=1.0)

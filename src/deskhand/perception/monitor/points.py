@@ -13,13 +13,13 @@ from deskhand.types import Image
 
 WINDOW = (21, 21)  # [px] of Lucas and Kanade
 BACK = 1.5  # [px] that a point followed forth and back may miss its start by
-ALIKE = 0.55  # correlation of a point's surroundings with those at the start, below which something hides it
+ALIKE = 0.55  # correlation of a point's surroundings, in colour, with those at the start, below which something hides it
 PATCH = 10  # [px] half the side of these surroundings
 Pixels = npt.NDArray[np.float32]
 
 
 class PointTracker:
-    """Follows points (N, 2) (column, row) [px] of a grey picture (H, W).
+    """Follows points (N, 2) (column, row) [px] of a colour picture (H, W, 3).
 
     Attributes:
         pixels: where they are (N, 2); of a hidden one where it was last seen.
@@ -30,15 +30,27 @@ class PointTracker:
         self.pixels: Pixels = np.array(points, np.float32).reshape(-1, 2)
         self.visible = np.ones(len(self.pixels), bool)
         self._patches = [_patch(first, point) for point in self.pixels]
-        self._shown = [first] * len(self.pixels)  # the picture in which each point was last visible
+        self._shown = [_grey(first)] * len(self.pixels)  # the picture in which each point was last visible
+        self._before = (self.pixels.copy(), list(self._shown))
 
     def update(self, image: Image) -> None:
-        """Follow them into the next grey picture."""
+        """Follow them into the next colour picture."""
+        grey = _grey(image)
+        self._before = (self.pixels.copy(), list(self._shown))
         for index, point in enumerate(self.pixels):
-            place = _followed(self._shown[index], image, point)
+            place = _followed(self._shown[index], grey, point)
             self.visible[index] = place is not None and _correlation(self._patches[index], _patch(image, place)) >= ALIKE
             if self.visible[index] and place is not None:
-                self.pixels[index], self._shown[index] = place, image
+                self.pixels[index], self._shown[index] = place, grey
+
+    def reject(self, index: int) -> None:
+        """What was found of a point in the last picture is something else: it is hidden, where it was before."""
+        pixels, shown = self._before
+        self.pixels[index], self._shown[index], self.visible[index] = pixels[index], shown[index], False
+
+
+def _grey(image: Image) -> Image:
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
 
 
 def _followed(before: Image, after: Image, point: Pixels) -> Pixels | None:

@@ -33,7 +33,7 @@ class Corrected(TypedDict):
     group="cognition",
     unit="scene_graph_and_world_model",
     effects="memory",
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="When the picture shows that an object is something else than its label or colour says, or more exactly something: a mug, a screwdriver, "
     "maroon. The next looks keep it.",
     limits="Changes names only: size, shape and place stay as measured. The id stays the same.",
@@ -66,7 +66,7 @@ def rename_object(ctx: ToolContext, object_id: ObjectId, label: Word = "", color
     unit="scene_graph_and_world_model",
     effects="memory",
     needs=("camera",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     timeout=20.0,
     when_to_use="When the picture shows that one object of the last look is really several that touch: give a pixel on each of them.",
     limits="The measured points go to the nearest of the pixels' points; at most 6 parts. The parts have new ids, and are kept apart as long as they are "

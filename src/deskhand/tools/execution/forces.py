@@ -106,7 +106,7 @@ def _guessed(ctx: ToolContext, object_id: str) -> tuple[float, str]:
     unit="force_and_compliance",
     effects="motion",
     needs=("arm", "gripper"),
-    preconditions=("not_stopped", "scene_known", "not_holding"),
+    preconditions=("not_stopped", "scene_known", "not_holding", "object_known(object_id)"),
     postconditions=("not_holding",),
     timeout=180.0,
     when_to_use="To feel where the top of an object really is, or to press lightly on it: the closed fingers go down until the joints' efforts tell a contact.",

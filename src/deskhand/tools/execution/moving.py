@@ -76,6 +76,7 @@ def execute_plan(ctx: ToolContext, plan_id: Annotated[str, Field(min_length=1, m
     effects="motion",
     needs=("arm",),
     preconditions=("not_stopped",),
+    postconditions=("at_home",),
     timeout=120.0,
     when_to_use="To bring the arm back to its rest pose: out of the camera's view before a look, after a failure, and at the end of a task.",
     limits="What is held is carried along.",

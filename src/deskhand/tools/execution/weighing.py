@@ -74,7 +74,7 @@ class Weight(TypedDict):
     unit="force_and_compliance",
     effects="motion",
     needs=("arm", "gripper", "camera"),
-    preconditions=("not_holding", "not_stopped", "scene_known"),
+    preconditions=("not_holding", "not_stopped", "scene_known", "object_known(object_id)"),
     postconditions=("not_holding",),
     timeout=300.0,
     when_to_use="To know what an object weighs in grams where there is no balance: it is lifted and put back, and the joints' efforts with it and without "

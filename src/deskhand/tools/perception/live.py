@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import cv2
 import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -22,6 +21,9 @@ from deskhand.tools.objects import ObjectId, number_or_none, rounded
 from deskhand.tools.perception.monitoring import Watching
 from deskhand.tools.pictures import Pixel, box_of
 from deskhand.tools.watching import WatchedPicture, pictures, shown_objects, watched
+from deskhand.types import Frame
+
+NEARER = 0.06  # [m] by which a point cannot come nearer from one picture to the next: then something came before it
 
 
 class TargetState(TypedDict):
@@ -65,7 +67,7 @@ class PoseState(TypedDict):
     mode="continuous",
     event=TargetState,
     needs=("camera",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="For the live position of one object in motion, picture by picture, for example something that rolls or is carried by a person, also after "
     "it was out of sight for a while.",
     limits="By place, size and colour: of two objects that look the same and touch it may follow the other. The position is of the visible part. For a camera "
@@ -107,7 +109,8 @@ def _pixels_of(ctx: ToolContext, picture: WatchedPicture, object_id: str) -> Mas
     needs=("camera",),
     when_to_use="For visual servoing or gauging: the running place, in the live image and in space, of single features such as a corner, a hole or a screw.",
     limits="Optical flow on the camera's live pictures, checked against the first appearance: points need texture or a corner; a point that turned much or "
-    "moved far while hidden is not taken up again. track_points does the same on stored pictures.",
+    "moved far while hidden is not taken up again, and one that comes 6 cm nearer from one picture to the next counts as hidden. track_points follows them "
+    "on stored pictures.",
     examples=[("Keep telling where these two corners are in the live image", {"points": [[320, 240], [100, 80]]})],
     failures=[("No point is given", {"points": []}, "invalid_arguments")],
 )
@@ -117,26 +120,38 @@ def follow_points(
 ) -> Watching:
     """Follow points live: publish with every picture their pixels, positions in space and which are hidden."""
     tracker: PointTracker | None = None
+    seen = [-np.inf] * len(points)  # how far from the camera each was when it was last visible
     count = 0
     for reading in pictures(ctx):
         assert reading.frame is not None
         frame, count = reading.frame, count + 1
-        grey = cv2.cvtColor(frame.color, cv2.COLOR_RGB2GRAY)
         if tracker is None:
-            height, width = grey.shape
+            height, width = frame.color.shape[:2]
             outside = [point for point in points if not (point[0] <= width - 1 and point[1] <= height - 1)]
             if outside:
                 raise DeskhandError("invalid_input", f"the points {outside} are outside the picture, which is {width} x {height} px.")
-            tracker = PointTracker(grey, points)
+            tracker = PointTracker(frame.color, points)
         else:
-            tracker.update(grey)
+            tracker.update(frame.color)
         places = [_place(frame.points(), pixel) for pixel in tracker.pixels]
+        for index, near in enumerate(_range(frame, pixel) for pixel in tracker.pixels):
+            if tracker.visible[index] and seen[index] - near > NEARER:
+                tracker.reject(index)  # what came before it looks alike there
+            elif tracker.visible[index] and np.isfinite(near):
+                seen[index] = near
         states = [
             PointState(pixel=rounded(pixel, 2), visible=bool(visible), position=place if visible else None)
             for pixel, visible, place in zip(tracker.pixels, tracker.visible, places, strict=True)
         ]
         ctx.publish(PointStates(time=frame.stamp, points=states))
     return Watching(pictures=count, events=count)
+
+
+def _range(frame: Frame, pixel: Floats) -> float:
+    """Distance [m] along the optical axis of the nearest that is seen at a pixel; NaN without depth."""
+    column, row = (round(float(value)) for value in pixel)
+    around = frame.depth[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2]
+    return float(np.nanmin(around)) if np.isfinite(around).any() else np.nan
 
 
 def _place(points: Floats, pixel: Floats) -> list[float] | None:
@@ -153,7 +168,7 @@ def _place(points: Floats, pixel: Floats) -> list[float] | None:
     mode="continuous",
     event=PoseState,
     needs=("camera",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="For the running position and orientation (6-D) of an object while it is turned, pushed or carried, for example to line something up with it.",
     limits="Lays the box, cylinder or ball that the last look gave on what is seen, picture by picture: turns about an axis of symmetry are not seen, and "
     "sides that are hidden leave the pose along them less sure. Follows up to about 0.5 m/s.",

@@ -24,7 +24,7 @@ class RelationAnswer(TypedDict):
 @tool(
     group="perception",
     unit="spatial_grounding",
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     when_to_use="To verify one spatial claim about two known ids, yes or no, with what was measured, for example before it is said to a person.",
     limits="Uses the last look. Directions are as seen from the robot: left_of is +y, behind is farther from the robot (+x), in_front_of is nearer to it. "
     "near means a gap below 50 mm.",

@@ -120,7 +120,7 @@ def _area(surface: SupportSurface) -> SurfaceArea:
 @tool(
     group="perception",
     unit="depth_and_3d_geometry",
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     timeout=20.0,
     when_to_use="To get the full body of an object that is seen from one side only: its closed surface, with the back and underside inferred and "
     "marked as such.",

@@ -71,8 +71,8 @@ def track_points(
     points: Annotated[list[Pixel], Field(min_length=1, max_length=200, description="[column, row] of each point in the first picture [px]")],
 ) -> TrackedPoints:
     """Track points of the first picture through the others: pixel in each, and whether it is visible there or occluded."""
-    images = [cv2.cvtColor(image, cv2.COLOR_RGB2GRAY) for image in stored_pictures(ctx.resources, pictures)]
-    height, width = images[0].shape
+    images = stored_pictures(ctx.resources, pictures)
+    height, width = images[0].shape[:2]
     outside = [point for point in points if not (point[0] <= width - 1 and point[1] <= height - 1)]
     if outside:
         raise DeskhandError("invalid_input", f"the points {outside} are outside the picture, which is {width} x {height} px.")

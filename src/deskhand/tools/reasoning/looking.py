@@ -33,7 +33,7 @@ class LookedAround(TypedDict):
     effects="motion",
     needs=("arm", "camera"),
     preconditions=("not_stopped",),
-    postconditions=("scene_known",),
+    postconditions=("scene_known", "view_fresh"),
     timeout=180.0,
     when_to_use="To look behind objects or from another side, and to see what one picture does not show: when detect_objects says that its look may be "
     "incomplete; with object_id before grasping in a tight place.",

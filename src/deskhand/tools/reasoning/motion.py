@@ -40,7 +40,7 @@ class PlannedMotion(TypedDict):
     group="reasoning",
     unit="task_and_motion_knowledge",
     needs=("arm",),
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(object_id)"),
     timeout=30.0,
     when_to_use="Before planning a task with an object or container at the edge of the desk: is it within reach, can it be grasped or filled there?",
     limits="Tells of the scene of the last look; other objects may be in the way. A grasp that exists may still slip.",

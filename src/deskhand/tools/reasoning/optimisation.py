@@ -217,7 +217,7 @@ def order_picks(
 @tool(
     group="reasoning",
     unit="optimisation_under_constraints",
-    preconditions=("scene_known",),
+    preconditions=("scene_known", "object_known(container_id)"),
     timeout=30.0,
     when_to_use="To pack objects tidily side by side on the floor of a container or tray, and to see what fits: gives a place and a turn for each.",
     limits="One layer of footprints, straight or turned by a quarter; place_in drops objects where there is room and cannot keep to these "

@@ -168,7 +168,7 @@ def refine_plan(
     unit="motion_planning",
     effects="memory",
     needs=("arm",),
-    preconditions=("not_stopped", "scene_known", "not_holding"),
+    preconditions=("not_stopped", "scene_known", "not_holding", "object_known(object_id)"),
     timeout=120.0,
     when_to_use="Before an uncertain pick and place, to know whether all its motions exist: to the grasp, up, over to the place, down; and "
     "which motion fails if not.",

@@ -128,7 +128,6 @@ def check_plan_rules(ctx: ToolContext, steps: Steps, rules: Annotated[Rules, Fie
     unit="formal_verification",
     effects="memory",
     needs=("arm", "camera"),
-    postconditions=("scene_known",),
     timeout=30.0,
     when_to_use="Right after one act, to see whether it is complete: is the object really held, put down where it should be, or pushed as far as asked? "
     "Compares what the act should bring about with the fingers, the joints and a new picture.",
