@@ -49,6 +49,32 @@ def test_callbacks_under_way_end_before_what_they_use(node, capfd):
     assert "never retrieved" not in "".join(capfd.readouterr())
 
 
+def test_what_waited_for_a_thread_is_waited_for_too(node):
+    """Rclpy gives a callback again and again until a thread has begun it."""
+    threads, begun, done = 2, threading.Event(), []
+
+    def takes(seconds, last=False):
+        def callback():
+            timer.cancel()
+            if last:
+                begun.set()
+            time.sleep(seconds)
+            done.append(seconds)
+
+        timer = node.create_timer(0.01, callback, callback_group=ReentrantCallbackGroup())
+
+    spinner = Spinner(node, threads)
+    for seconds in (0.2, 0.25):
+        takes(seconds)
+    spinner.start()
+    time.sleep(0.1)
+    takes(0.5, last=True)
+    assert begun.wait(10)
+    time.sleep(0.2)
+    spinner.end()
+    assert done == [0.2, 0.25, 0.5]
+
+
 def test_it_ends_at_once_where_nothing_ever_comes(node):
     spinner = Spinner(node, threads=1)
     spinner.start()

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.task import Task
 
 UNDER_WAY = 2.0  # [s] that callbacks under way have to end; then what they use is destroyed all the same
+A_LOOK = 0.001  # [s] between two looks at what waits for a thread
 
 
 class Spinner(Executor):
@@ -59,7 +60,11 @@ class Spinner(Executor):
             task, _, _ = self.wait_for_ready_callbacks(timeout_sec=timeout_sec)
         except (ShutdownException, TimeoutException):
             return
-        self._taken[task] = self._pool.submit(task)
+        waits = self._taken.get(task)
+        if waits and not waits.done():  # rclpy gives again what has not begun; taken twice, the one that runs would be forgotten
+            futures.wait([waits], A_LOOK)
+        else:
+            self._taken[task] = self._pool.submit(task)
         self._raise_what_was_raised()
 
     def _raise_what_was_raised(self) -> None:
