@@ -1,9 +1,8 @@
 """Words for outlines and solids, what they remind of and how they look: rewritten into the plain noun before an instruction is read.
 
-What reminds of an outline is taken from WordNet 3.1 (Fellbaum, 1998): nouns whose gloss gives the whole object that shape ("croissant: very rich flaky
-crescent-shaped roll"), pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187), and the prompts by which EmbodiedBench made its wordings (candle, battery,
-telescope tube). How many corners, edges and faces a solid
-has is geometry.
+What reminds of an outline is taken from WordNet 3.1 (Fellbaum, 1998), nouns whose gloss gives the whole object that shape ("croissant: very rich flaky
+crescent-shaped roll"), from pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187), and from the prompts by which EmbodiedBench made
+its wordings (candle, battery, telescope tube). How many corners, edges and faces a solid has is geometry.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ def _placed(text):
     ("said", "outline"),
     [
         ("the object with five evenly spaced points", "star"), ("the thing that has four equal edges on top", "square"), ("the 3-sided piece", "triangle"),
-        ("the object with three rectangular faces and triangular ends", "triangle"), ("the solid with eight faces", "hexagon"), ("the one having six sides", "hexagon"),
+        ("the object with three rectangular faces and triangular ends", "triangle"), ("the solid with eight faces", "hexagon"),
+        ("the one having six sides", "hexagon"),
         ("the object with a smooth, rounded body and a consistent circular cross-section", "circle"), ("the piece with two horns", "crescent"),
         ("the wedge-shaped piece", "triangle"), ("the dice-like object", "square"), ("the thing resembling a croissant", "crescent"),
         ("the object in the form of a starfish", "star"), ("the cruciform piece", "plus"), ("whichever object has three sides", "triangle"),
@@ -57,7 +58,7 @@ def test_a_description_that_fits_no_outline_or_several_is_not_read(said: str) ->
     ],
 )
 def test_ways_of_asking_that_say_the_same_are_read_alike(said: str, same: str) -> None:
-    assert [item for item in parse(said).intents] == [item for item in parse(same).intents] or normalise(said).rstrip("?") == same
+    assert parse(said).intents == parse(same).intents or normalise(said).rstrip("?") == same
     assert understood(parse(said)), said
 
 
