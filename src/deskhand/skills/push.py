@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
@@ -45,7 +46,7 @@ def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -
             "invalid_input", f"{object_id} is {'a container' if item.is_container else f'on {item.support}'}; only objects on the table are pushed."
         )
     way = np.array([np.cos(direction), np.sin(direction), 0.0])
-    _check_way(scene, item, way, distance)
+    _check_way(scene, item, way, distance, ctx.robot.arm.gripper)
     ctx.step(0.2, "close the fingers")
     ctx.grip(ctx.robot.arm.gripper.width_min)
     ctx.step(0.35, f"come down behind {object_id}")
@@ -71,24 +72,28 @@ def reach_along(item: SceneObject, way: Array) -> float:
     return float(np.abs(item.pose[:3, :3].T @ way) @ np.asarray(item.size, dtype=float) / 2)
 
 
-def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
+def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float, gripper: GripperConfig) -> None:
     """Raises ``no_free_space`` when something stands where the object shall go or where the fingers come down."""
     side = np.array([-way[1], way[0], 0.0])
-    half = reach_along(item, side)
-    front, back = reach_along(item, way) + distance, reach_along(item, way) + CLOSER
+    own, wide = reach_along(item, way), reach_along(item, side)
+    fingers = CLOSER + min(gripper.finger_breadth, 2 * gripper.finger_thickness + gripper.width_min)
     for other in scene.objects:
         if other.id == item.id or other.relation == "held":
             continue
         along, across = float((other.position - item.position) @ way), abs(float((other.position - item.position) @ side))
-        if across < half + reach_along(other, side) + CLEAR and -back - reach_along(other, way) < along < front + reach_along(other, way) + CLEAR:
+        length, breadth = reach_along(other, way), reach_along(other, side)
+        ahead = across < wide + breadth + CLEAR and -own - length < along < own + distance + length + CLEAR
+        behind = across < gripper.finger_breadth / 2 + breadth and -own - fingers - length < along < 0
+        if ahead or behind:
             raise DeskhandError("no_free_space", _in_the_way(item, other, along, way, distance), hint="Push another way, or less far, or move it first.")
 
 
 def _in_the_way(item: SceneObject, other: SceneObject, along: float, way: Array, distance: float) -> str:
     """What stands there, and how far the object could go; ``along`` [m]: where the middle of ``other`` lies from that of ``item``."""
-    free = along - reach_along(other, way) - reach_along(item, way) - CLEAR
+    gap = abs(along) - reach_along(other, way) - reach_along(item, way)
     if along < 0:
-        return f"{other.id} stands where the fingers would come down behind {item.id}, within {1000 * CLOSER:.0f} mm of it."
+        return f"{other.id} stands where the fingers would come down behind {item.id}, {1000 * max(0.0, gap):.0f} mm from it."
+    free = gap - CLEAR
     return f"{other.id} is in the way of {item.id}: it can go {1000 * max(0.0, free):.0f} mm that way, {1000 * (distance - max(0.0, free)):.0f} mm are missing."
 
 
