@@ -88,7 +88,8 @@ def world_from_dict(
         fixtures.append(fixture)
     stains: list[StainSpec] = []
     for item in root.get("stains").items():
-        stains.append(_stain(item, {one.name for one in (*objects, *fixtures, *stains)}, table))
+        names = [[one.name for one in objects], [one.name for one in fixtures], [one.name for one in stains]]
+        stains.append(_stain(item, {name for some in names for name in some}, table))
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
     world = WorldSpec(
         tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board, fixtures=tuple(fixtures), stains=tuple(stains)
