@@ -83,6 +83,15 @@ def _cut(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> tuple
     return sorted(result, key=len, reverse=True), alone
 
 
+def are_two(view: View, namer: Namer, one: Segment, other: Segment, memo: Memo) -> bool:
+    """Whether one of two segments surely is a taught object, and both together are neither that nor another that has room for them."""
+    known = [told.known.name for item in (one, other) if (told := _told(view, namer, [item], memo)).known.sure]
+    if not known:
+        return False
+    both = _told(view, namer, [one, other], memo)
+    return not (both.known.sure and (both.fits or both.known.name in known))
+
+
 def joined_as_taught(view: View, namer: Namer, placed: list[Placed], memo: Memo) -> list[Placed]:
     """``placed`` with the pieces joined that together are one taught object; what lies on a piece lies on the whole."""
     loose = [number for number, item in enumerate(placed) if item.hollow is None and item.relation != "held"]
