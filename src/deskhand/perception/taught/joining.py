@@ -146,7 +146,7 @@ def _wholes(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> di
         {*_groups(apart, unsure), *_pairs(apart, large)}, key=lambda group: (-tell(group)[1].known.probability * len(tell(group)[1].segment), group)
     )
     for group in starts[: JOINING.starts]:
-        while tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
+        while len(tried) < JOINING.asked and tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
             others = [tuple(sorted({*group} ^ {number})) for number in unsure if number in group or apart[number, list(group)].min() < JOINING.apart]
             others.append(_filled(segments, apart, unsure, group, tell(group)[1].known))
             better = max((other for other in others if len(other) > 1), key=lambda other: (tell(other)[0], other), default=group)
