@@ -85,11 +85,12 @@ def _cut(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> tuple
 
 def are_two(view: View, namer: Namer, one: Segment, other: Segment, memo: Memo) -> bool:
     """Whether one of two segments surely is a taught object, and both together are neither that nor another that has room for them."""
-    known = [told.known.name for item in (one, other) if (told := _told(view, namer, [item], memo)).known.sure]
-    if not known:
+    sure = [told for item in (one, other) if (told := _told(view, namer, [item], memo)).known.sure]
+    if not sure:
         return False
     both = _told(view, namer, [one, other], memo)
-    return not (both.known.sure and (both.fits or both.known.name in known))
+    # what leans has not the sides that were taught, with the other piece or without it
+    return not both.known.sure or (not both.fits and all(told.fits or told.known.name != both.known.name for told in sure))
 
 
 def joined_as_taught(view: View, namer: Namer, placed: list[Placed], memo: Memo) -> list[Placed]:
