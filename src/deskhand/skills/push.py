@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
+from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
@@ -13,6 +15,7 @@ from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
 BEHIND = 0.022  # [m] between the object and where the fingers come down, beyond their own half
+CLOSER = 0.010  # [m] the same where something stands behind the object
 LOW = 0.006  # [m] between the finger tips and the table
 HIGHEST = 0.05  # [m] that an object is pushed at, at most
 ABOVE = 0.06  # [m]
@@ -43,12 +46,13 @@ def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -
             "invalid_input", f"{object_id} is {'a container' if item.is_container else f'on {item.support}'}; only objects on the table are pushed."
         )
     way = np.array([np.cos(direction), np.sin(direction), 0.0])
-    _check_way(scene, item, way, distance)
+    _check_way(scene, item, way, distance, ctx.robot.arm.gripper)
     ctx.step(0.2, "close the fingers")
     ctx.grip(ctx.robot.arm.gripper.width_min)
     ctx.step(0.35, f"come down behind {object_id}")
     behind, half = reach_along(item, way), ctx.robot.arm.gripper.finger_breadth / 2
-    stroke(ctx, scene, item, item.position - way * (behind + BEHIND + half), item.position + way * (distance - behind - half), way)
+    starts = [item.position - way * (behind + room + half) for room in (BEHIND, CLOSER)]
+    stroke(ctx, scene, item, starts, item.position + way * (distance - behind - half), way)
     ctx.step(0.8, "look how far it went")
     after = ctx.look()
     found = same_object(after, item)
@@ -68,29 +72,35 @@ def reach_along(item: SceneObject, way: Array) -> float:
     return float(np.abs(item.pose[:3, :3].T @ way) @ np.asarray(item.size, dtype=float) / 2)
 
 
-def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
+def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float, gripper: GripperConfig) -> None:
     """Raises ``no_free_space`` when something stands where the object shall go or where the fingers come down."""
     side = np.array([-way[1], way[0], 0.0])
-    half = reach_along(item, side)
-    front, back = reach_along(item, way) + distance, reach_along(item, way) + BEHIND
+    own, wide = reach_along(item, way), reach_along(item, side)
+    fingers = CLOSER + min(gripper.finger_breadth, 2 * gripper.finger_thickness + gripper.width_min)
     for other in scene.objects:
         if other.id == item.id or other.relation == "held":
             continue
         along, across = float((other.position - item.position) @ way), abs(float((other.position - item.position) @ side))
-        if across < half + reach_along(other, side) + CLEAR and -back - reach_along(other, way) < along < front + reach_along(other, way) + CLEAR:
+        length, breadth = reach_along(other, way), reach_along(other, side)
+        ahead = across < wide + breadth + CLEAR and -own - length < along < own + distance + length + CLEAR
+        behind = across < gripper.finger_breadth / 2 + breadth and -own - fingers - length < along < 0
+        if ahead or behind:
             raise DeskhandError("no_free_space", _in_the_way(item, other, along, way, distance), hint="Push another way, or less far, or move it first.")
 
 
 def _in_the_way(item: SceneObject, other: SceneObject, along: float, way: Array, distance: float) -> str:
     """What stands there, and how far the object could go; ``along`` [m]: where the middle of ``other`` lies from that of ``item``."""
-    free = along - reach_along(other, way) - reach_along(item, way) - CLEAR
+    gap = abs(along) - reach_along(other, way) - reach_along(item, way)
     if along < 0:
-        return f"{other.id} stands where the fingers would come down behind {item.id}, within {1000 * BEHIND:.0f} mm of it."
+        return f"{other.id} stands where the fingers would come down behind {item.id}, {1000 * max(0.0, gap):.0f} mm from it."
+    free = gap - CLEAR
     return f"{other.id} is in the way of {item.id}: it can go {1000 * max(0.0, free):.0f} mm that way, {1000 * (distance - max(0.0, free)):.0f} mm are missing."
 
 
-def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end: Array, way: Array, others: Sequence[SceneObject] = ()) -> None:
-    """With closed fingers down at ``start`` (x, y, any z) beside ``item``, straight to ``end`` along ``way``, and up; all planned before anything moves.
+def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, starts: Sequence[Array], end: Array, way: Array, others: Sequence[SceneObject] = ()) -> None:
+    """With closed fingers down at the first of ``starts`` (x, y, any z) beside ``item`` that can be planned, straight to ``end`` along ``way``, and up.
+
+    All is planned before anything moves.
 
     ``others`` may be pushed, too.
     """
@@ -98,7 +108,7 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
     table = float(scene.table.pose[2, 3])
     height = max(table + LOW + float(gripper.tip_reach(gripper.width_min)), min(0.45 * (item.top - table), HIGHEST) + table)
     allow = tuple(("gripper", pushed.id) for pushed in (item, *others))
-    above, down, along = _planned(ctx, start, end, way, height, allow)
+    above, down, along = _planned(ctx, starts, end, way, height, allow)
     ctx.execute(above)
     ctx.belief.disturb(pushes=True)
     for pushed in (item, *others):
@@ -109,25 +119,24 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
     ctx.rise(ABOVE, allow)
 
 
-def _planned(ctx: SkillContext, start: Array, end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
+def _planned(ctx: SkillContext, starts: Sequence[Array], end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
     """To above the start, down, and along, with the gripper square to the way; all planned before anything moves."""
     across, down = np.array([-way[1], way[0], 0.0]), np.array([0.0, 0.0, -1.0])
     gripper = ctx.robot.arm.gripper
     closed = gripper.tcp_offset(gripper.width_min)
     last: DeskhandError | None = None
-    for lift in (0.0, HIGHER):
-        for closing in (across, -across, way, -way):
-            turn = np.column_stack([np.cross(closing, down), closing, down])
-            first, then = (make_transform(turn, np.array([point[0], point[1], height + lift]) - turn @ closed) for point in (start, end))
-            over = first.copy()
-            over[2, 3] += ABOVE
-            try:
-                above = ctx.plan(MotionGoal(poses=(over,)))
-                lower = ctx.plan_line((first,), PlanOptions(start=above.end, speed_scale=SLOW, allow=allow))
-                return above, lower, ctx.plan_line((then,), PlanOptions(start=lower.end, speed_scale=SLOW, allow=allow))
-            except DeskhandError as error:
-                if error.code not in UNREACHED:
-                    raise
-                last = error
+    for start, lift, closing in product(starts, (0.0, HIGHER), (across, -across, way, -way)):
+        turn = np.column_stack([np.cross(closing, down), closing, down])
+        first, then = (make_transform(turn, np.array([point[0], point[1], height + lift]) - turn @ closed) for point in (start, end))
+        over = first.copy()
+        over[2, 3] += ABOVE
+        try:
+            above = ctx.plan(MotionGoal(poses=(over,)))
+            lower = ctx.plan_line((first,), PlanOptions(start=above.end, speed_scale=SLOW, allow=allow))
+            return above, lower, ctx.plan_line((then,), PlanOptions(start=lower.end, speed_scale=SLOW, allow=allow))
+        except DeskhandError as error:
+            if error.code not in UNREACHED:
+                raise
+            last = error
     assert last is not None
     raise last

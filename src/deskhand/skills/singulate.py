@@ -119,7 +119,7 @@ def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[S
         start = item.position - way.direction * (behind + BEHIND + half) + way.left * way.aside
         end = item.position + way.direction * (way.distance - behind - half) + way.left * way.aside
         try:
-            stroke(ctx, scene, item, start, end, way.direction)
+            stroke(ctx, scene, item, [start], end, way.direction)
             return way
         except DeskhandError as error:
             if error.code not in UNREACHED:
@@ -153,7 +153,7 @@ def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[Scene
                 continue
             start = item.position - direction * (thick + BEHIND + half) + side * end
             try:
-                stroke(ctx, scene, item, start, start + direction * (BEHIND + TURN), direction, (other,))
+                stroke(ctx, scene, item, [start], start + direction * (BEHIND + TURN), direction, (other,))
                 return True
             except DeskhandError as error:
                 if error.code not in UNREACHED:

@@ -52,10 +52,16 @@ def obj_file(name: str, folder: Path) -> Path:
 
 def registered(desk: ScenarioDesk, name: str) -> tuple[Array, Array]:
     """Found pose of a part, and the part's points (N, 3) in its own frame."""
-    ids = desk.look()
+    desk.look()
     with tempfile.TemporaryDirectory() as folder:
-        given = desk.call("estimate_model_pose", {"object_id": ids[name], "mesh": str(obj_file(name, Path(folder))), "scale": 0.001})
+        given = desk.call("estimate_model_pose", {"object_id": nearest_to(desk, name), "mesh": str(obj_file(name, Path(folder))), "scale": 0.001})
     return make_transform(matrix_from_quaternion(given["quaternion"]), given["position"]), np.concatenate(shape_pieces(name, size_of(name)))
+
+
+def nearest_to(desk: ScenarioDesk, name: str) -> str:
+    """Id of the object of the last look that lies nearest to a part: of one that was cut into several, one of the pieces."""
+    assert desk.belief.scene is not None
+    return min(desk.belief.scene.objects, key=lambda item: float(np.linalg.norm(item.position - desk.truth(name).pose[:3, 3]))).id
 
 
 @scenario(

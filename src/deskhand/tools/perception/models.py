@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 from scipy.spatial import ConvexHull
+from scipy.spatial.distance import pdist
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
@@ -19,8 +22,10 @@ from deskhand.perception.registration import FAR, TRIM, register, sampled
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.viewing import desk_view, owners
+from deskhand.types import SceneObject
 from deskhand.types.meshes import load_mesh
 
+LEAST, MOST = 60, 900  # points that are seen of an object: fewer say nothing, more cost time
 SAME = 0.0006  # [m] of residual within which another pose is as good
 
 
@@ -33,6 +38,7 @@ class ModelPose(TypedDict):
     inliers: Annotated[float, Field(description="share of the seen points within 8 mm of the model")]
     points: Annotated[int, Field(description="how many points of the object are seen")]
     alternatives: Annotated[list[list[float]], Field(description="quaternions that fit as well: the model looks the same that way from here")]
+    object_ids: Annotated[list[str], Field(description="objects of the look that are this one body: the asked one, and pieces of it that the look cut off")]
 
 
 @tool(
@@ -44,7 +50,8 @@ class ModelPose(TypedDict):
     timeout=120.0,
     when_to_use="To get the exact 6-D pose of an object whose CAD model or basic shape and size are known, for example before inserting or aligning it.",
     limits="Registers the model to the seen points (ICP from many starts), no learned model. Wants the right size; a side that is not seen may leave several "
-    "poses open (alternatives). Mesh files (OBJ, STL) are those on the robot's computer.",
+    "poses open (alternatives). Objects that touch the asked one are taken for pieces of it where the model fits them together better (object_ids). Mesh "
+    "files (OBJ, STL) are those on the robot's computer.",
     examples=[
         ("Where exactly is this part, of which a CAD file is there?", {"object_id": "object_1", "mesh": "parts/bracket.stl", "scale": 0.001}),
         ("The 6-D pose of a box of known size", {"object_id": "box_1", "shape": "box", "size": [0.09, 0.05, 0.04]}),
@@ -68,24 +75,68 @@ def estimate_model_pose(
     """Estimate the 6-D pose of a known model (mesh file, box or cylinder) from the depth picture of an object, and tell how sure it is."""
     surface, normals = _surface(mesh, scale, shape, size)
     scene, _ = look(ctx)
-    item = scene.get(object_id)
-    view = desk_view(ctx)
-    own = owners(view, scene) == [other.id for other in scene.objects].index(object_id)
-    seen = view.points[own & view.valid].astype(float)
-    if len(seen) < 60:
-        raise DeskhandError("object_lost", f"only {len(seen)} points of {object_id} are seen.", hint="Bring the camera or the object to where it is seen well.")
-    seen = seen[np.linspace(0, len(seen) - 1, min(len(seen), 900)).astype(int)]
-    found = register(surface, normals, seen, item.position, view.eye, float(seen[:, 2].min()))
-    best = found[0]
-    distance, _ = nearest(transform_points(best[1], surface), seen)
+    item, view = scene.get(object_id), desk_view(ctx)
+    numbers = owners(view, scene)
+    points = {other.id: view.points[(numbers == number) & view.valid].astype(float) for number, other in enumerate(scene.objects)}
+    if len(points[item.id]) < LEAST:
+        raise DeskhandError(
+            "object_lost", f"only {len(points[item.id])} points of {item.id} are seen.", hint="Bring the camera or the object to where it is seen well."
+        )
+    solid = {other.id: points[other.id] for other in scene.objects if other is item or not other.is_container}
+    fit = min(_fits(surface, normals, item, solid, view.eye), key=lambda fit: fit.found[0][0])
+    cost, pose = fit.found[0]
+    distance, _ = nearest(transform_points(pose, surface), fit.seen)
     return ModelPose(
-        position=rounded(best[1][:3, 3], 5),
-        quaternion=rounded(quaternion_from_matrix(best[1][:3, :3]), 5),
+        position=rounded(pose[:3, 3], 5),
+        quaternion=rounded(quaternion_from_matrix(pose[:3, :3]), 5),
         residual=round(float(np.sqrt(np.mean(np.sort(distance)[: int(TRIM * len(distance))] ** 2))), 5),
         inliers=round(float((distance < FAR).mean()), 3),
-        points=len(seen),
-        alternatives=[rounded(quaternion_from_matrix(pose[:3, :3]), 5) for cost, pose in found[1:] if cost <= best[0] + SAME],
+        points=len(fit.seen),
+        alternatives=[rounded(quaternion_from_matrix(other[:3, :3]), 5) for worse, other in fit.found[1:] if worse <= cost + SAME],
+        object_ids=fit.pieces,
     )
+
+
+# ---------------------------------------------------------------- what the model is laid on
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A model laid on the points (N, 3) that are seen of some objects: poses (cost, world_T_model), best first."""
+
+    pieces: list[str]
+    seen: Array
+    found: list[tuple[float, Array]]
+
+
+def _fits(surface: Array, normals: Array, item: SceneObject, points: dict[str, Array], eye: Array) -> Iterator[_Fit]:
+    """The model on an object alone, and on it with others that touch it, as far as the model reaches: the look may have cut one body into several.
+
+    ``points``: what the camera at ``eye`` sees of each object, by its id.
+    """
+    longest = float(pdist(surface).max()) + FAR
+    for pieces in _groups(item.id, points):
+        seen = np.concatenate([points[piece] for piece in pieces])
+        seen = seen[np.linspace(0, len(seen) - 1, min(len(seen), MOST)).astype(int)]
+        if len(pieces) > 1 and pdist(seen).max() > longest:
+            continue
+        centre = item.position if len(pieces) == 1 else (seen.min(axis=0) + seen.max(axis=0)) / 2
+        yield _Fit(pieces, seen, register(surface, normals, seen, centre, eye, float(seen[:, 2].min())))
+
+
+def _groups(own: str, points: dict[str, Array]) -> list[list[str]]:
+    """Ids of an object alone; with each that touches it; with all of them; and with all that hang together with it by touching."""
+    groups, known, last = [[own]], [own], [own]
+    while last:
+        last = [other for other in points if other not in known and any(_touch(points[one], points[other]) for one in last)]
+        groups += [[own, other] for other in last] if len(known) == 1 else []
+        known = [*known, *last]
+        groups += [known] if known not in groups else []
+    return groups
+
+
+def _touch(one: Array, other: Array) -> bool:
+    return len(one) > 0 and len(other) > 0 and bool(np.isfinite(nearest(one, other, FAR)[0]).any())
 
 
 # ---------------------------------------------------------------- models

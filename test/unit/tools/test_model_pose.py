@@ -1,0 +1,71 @@
+"""A known model laid on what is seen of a body that the look cut into pieces, beside another body."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from deskhand.geometry import Array, make_transform, rotation_rpy, transform_points
+from deskhand.perception.registration import sampled
+from deskhand.sim.shapes import shape_pieces
+from deskhand.testing.desk_scene import scene_object
+from deskhand.tools.perception.models import _fits, _surface
+
+EYE = np.array([0.5, 0.0, 0.6])
+MESH_SIZE = (0.078, 0.065, 0.0286)
+
+
+def l_piece() -> tuple[Array, Array]:
+    """Points and normals of its surface, without what lies inside."""
+    parts = shape_pieces("l_piece", MESH_SIZE)
+    points, normals = zip(*(sampled(part, _faces(part)) for part in parts), strict=True)
+    hulls = [ConvexHull(part).equations for part in parts]
+    kept = [
+        np.all([(hull[:, :3] @ one.T + hull[:, 3:]).max(axis=0) > 1e-6 for hull in hulls if hull is not own], axis=0)
+        for one, own in zip(points, hulls, strict=True)
+    ]
+    return np.concatenate([one[keep] for one, keep in zip(points, kept, strict=True)]), np.concatenate(
+        [one[keep] for one, keep in zip(normals, kept, strict=True)]
+    )
+
+
+def _faces(part: Array) -> np.ndarray:
+    hull = ConvexHull(part)
+    turned = [np.cross(*(part[face[1:]] - part[face[0]])) @ normal[:3] < 0 for face, normal in zip(hull.simplices, hull.equations, strict=True)]
+    return np.array([face[::-1] if turn else face for face, turn in zip(hull.simplices, turned, strict=True)], np.int32)
+
+
+def seen_of(points: Array, normals: Array, pose: Array) -> Array:
+    placed = transform_points(pose, points)
+    return placed[((normals @ pose[:3, :3].T) * (EYE - placed)).sum(axis=1) > 0]
+
+
+def test_pieces_that_are_one_body_are_found_together_and_its_neighbour_is_left_out() -> None:
+    random = np.random.default_rng(0)
+    surface, normals = l_piece()
+    pose = make_transform(rotation_rpy(0, 0, random.uniform(-np.pi, np.pi)), (*random.uniform(-0.1, 0.1, 2), MESH_SIZE[2] / 2))
+    seen = seen_of(surface, normals, pose)[::2]
+    seen = seen + random.normal(0, 0.0005, seen.shape)
+    along = transform_points(np.linalg.inv(pose), seen)[:, 0]
+    cuts = np.digitize(along, (-0.012, 0.014))
+    box, faces = _surface("", 1.0, "box", [0.04, 0.03, 0.03])
+    beside = make_transform(pose[:3, :3], transform_points(pose, np.array([[MESH_SIZE[0] / 2 + 0.022, -0.01, 0.0]]))[0])
+    points = {f"piece_{number}": seen[cuts == number] for number in range(3)} | {"box_1": seen_of(box, faces, beside)}
+    middle = points["piece_0"].mean(axis=0)
+    asked = scene_object("piece_0", "box", (0.03, 0.03, 0.03), middle)
+    best = min(_fits(surface, normals, asked, points, EYE), key=lambda fit: fit.found[0][0])
+    assert sorted(best.pieces) == ["piece_0", "piece_1", "piece_2"]
+    corners = np.concatenate(shape_pieces("l_piece", MESH_SIZE))
+    assert np.linalg.norm(transform_points(best.found[0][1], corners) - transform_points(pose, corners), axis=1).mean() < 0.002
+
+
+def test_a_whole_object_stays_alone() -> None:
+    surface, normals = _surface("", 1.0, "box", [0.09, 0.05, 0.04])
+    pose = make_transform(rotation_rpy(0, 0, 0.4), (0.0, 0.05, 0.02))
+    other = make_transform(rotation_rpy(0, 0, 0.4), transform_points(pose, np.array([[0.072, 0.0, -0.005]]))[0])
+    small = _surface("", 1.0, "box", [0.05, 0.03, 0.03])
+    points = {"box_1": seen_of(surface, normals, pose), "box_2": seen_of(*small, other)}
+    asked = scene_object("box_1", "box", (0.09, 0.05, 0.04), pose[:3, 3])
+    best = min(_fits(surface, normals, asked, points, EYE), key=lambda fit: fit.found[0][0])
+    assert best.pieces == ["box_1"]
+    assert np.linalg.norm(best.found[0][1][:3, 3] - pose[:3, 3]) < 0.002
