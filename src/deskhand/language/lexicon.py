@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from deskhand.types.colors import NAMED
+
 
 def phrases(text: str) -> tuple[tuple[str, ...], ...]:
     """``throw away, discard`` -> (("throw", "away"), ("discard",))."""
@@ -53,7 +55,22 @@ USES: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """What objects are good for: "anything to drink", "something to write with"."""
 ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs", "shape"))
-CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
+CONTAINER_NOUNS = frozenset(
+    (
+        "container",
+        "receptacle",
+        "crate",
+        "vessel",
+        "open box",
+        "open carton",
+        "storage box",
+        "storage bin",
+        "storage container",
+        "toy box",
+        "bowl",
+        "open container",
+    )
+)
 TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
 """Containers that are carried themselves, where somebody names them."""
 CONTAINER_KINDS = frozenset(("bin", "tray", "compartment"))
@@ -72,7 +89,16 @@ COLORS: dict[str, str] = {
     "orange": "orange", "purple": "purple", "violet": "purple", "lilac": "purple", "magenta": "pink", "pink": "pink", "brown": "brown", "beige": "brown",
     "black": "black", "white": "white", "gray": "gray", "grey": "gray", "silver": "gray", "cyan": "cyan", "turquoise": "cyan", "teal": "cyan",
     "maroon": "red", "burgundy": "red", "olive": "yellow", "azure": "blue", "rose": "pink", "fuchsia": "pink", "indigo": "purple",
+    "aqua": "cyan", "aquamarine": "cyan", "chartreuse": "green", "gold": "yellow", "ivory": "white", "khaki": "brown", "lavender": "purple", "tan": "brown",
+    "mauve": "purple", "taupe": "brown", "ochre": "yellow", "charcoal": "black", "cerulean": "blue", "vermillion": "red", "emerald": "green", "cobalt": "blue",
+    "ultramarine": "blue", "jade": "green", "cerise": "pink",
 }  # fmt: skip
+COLORS |= {name: COLORS[name.split()[-1]] for name in NAMED if " " in name}
+LIKE_COLORS: dict[str, str] = {
+    "mustard": "yellow", "peach": "orange", "salmon": "pink", "coral": "orange", "plum": "purple", "chocolate": "brown", "lemon": "yellow", "rust": "brown",
+    "sand": "brown", "cream": "white", "mint": "green", "wine": "red", "copper": "brown", "cherry": "red", "grass": "green", "sky": "blue",
+}  # fmt: skip
+"""What has a colour of its own, before "coloured"."""
 SHAPES: dict[str, frozenset[str]] = {  # what :func:`deskhand.language.resolve.forms_of` says
     "round": frozenset(("round",)),
     "spherical": frozenset(("sphere",)),
@@ -91,29 +117,35 @@ SIZES: dict[str, tuple[str, int, bool]] = {
     "tall": ("height", 1, False), "taller": ("height", 1, True), "tallest": ("height", 1, True), "highest": ("height", 1, True),
     "shortest": ("length", -1, True), "longest": ("length", 1, True), "long": ("length", 1, False), "short": ("length", -1, False),
 }  # fmt: skip
+SIZES |= dict.fromkeys(("enormous", "giant", "gigantic", "massive"), ("volume", 1, False))
+SIZES |= dict.fromkeys(("mini", "miniature", "wee"), ("volume", -1, False))
 # word -> where, from the robot's view: left is +y, front (away from the robot) is +x
 PLACES: dict[str, str] = {
     "left": "left", "leftmost": "left", "left-most": "left", "right": "right", "rightmost": "right", "right-most": "right", "front": "front",
     "foremost": "front", "frontmost": "front", "back": "back", "rear": "back", "rearmost": "back", "nearest": "near", "closest": "near", "near": "near",
     "close": "near", "nearer": "near", "closer": "near", "farthest": "far", "furthest": "far", "far": "far", "farther": "far", "middle": "middle",
-    "central": "middle", "centre": "middle", "center": "middle", "distant": "far",
+    "central": "middle", "centre": "middle", "center": "middle", "distant": "far", "hindmost": "back", "backmost": "back", "nearmost": "near",
+    "farthermost": "far", "furthermost": "far", "midmost": "middle", "middlemost": "middle", "remotest": "far",
 }  # fmt: skip
 SIDES = ({"front", "back"}, {"left", "right"})
 """Places that go together: "the back left one"."""
 MATERIALS = _words(
     "wooden plastic metal paper cardboard foam glass rubber tin aluminium aluminum ceramic empty full open closed old new dirty clean dark light "
-    "bright pale colored coloured scattered loose single nice same first last"
+    "bright pale shiny glossy matte matt dull reflective metallic polished smooth glittering colored coloured scattered loose single nice same first last"
 )
 """Adjectives that nothing on the desk is known by; a phrase that has one is not read wholly, but for those of :data:`DECORATION`."""
 DECORATION = _words("single nice scattered loose coloured colored same")
 """Adjectives that leave no object out."""
 SHADES = _words("dark light bright pale")
+SURFACES = _words("shiny glossy matte matt dull reflective metallic polished smooth glittering")
+"""Words for surfaces: like shades they decide nothing beside a colour, and where two have that colour it is asked."""
 
 PARTS = _words("layer shelf drawer compartment level")
 PART_PLACES = _words("top upper middle bottom lower first second third")
 """Parts of furniture, as in "the top layer of the cabinet"."""
 
 ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
+ORDINALS |= {word: n for n, word in enumerate(("2nd", "3rd", "4th", "5th"), start=2)}
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
 DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their", "its"))
 PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))

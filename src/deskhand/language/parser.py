@@ -13,6 +13,7 @@ from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
+from deskhand.language.plain_requests import said_plainly
 from deskhand.language.questions import parse_condition, parse_question
 from deskhand.language.remarks import exists, is_remark
 from deskhand.language.shape_words import plain_shapes
@@ -20,6 +21,7 @@ from deskhand.language.weighing import parse_weighing
 
 _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
+    (r"'s (?:right |proper |own )?(?:place|home|spot|destination) is (?=(?:the|a|in)\b)(?:in )?", " belongs in "),
     (r"'(s|re|ll|ve|d|m)\b", lambda found: {"s": " is", "re": " are", "ll": " will", "ve": " have", "d": " would", "m": " am"}[found.group(1)]),
     (r"\b(?:so|such|in such a way|in a way) that\b|\bas follows\b|\blike (?:this|so)\b", " : "),
     (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b", " and "),
@@ -32,6 +34,7 @@ _CONTRACTIONS = (
     (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
     (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
     (r"\b(?:stack|pile)(?: up)? ([^,;.]+?),? and (?:then )?([^,;.]+?),? in (?:sequence|this order|that order|order)\b", r"put \2 on \1"),
+    (r"\b(?:stack|pile)(?: up)? ([^,;.]+?)(?: first)?,? (?:and )?followed by ([^,;.]+?)(?= *(?:$|[,;.!?]))", r"put \2 on \1"),
     (r"\b(put|place|set|drop|lay|leave) (it|them) inside(?= *(?:$|[,;.!?]))", r"\1 \2 in there"),
     (
         r"\b(?:bring|move|carry|take) (it|them|the [a-z0-9_ ]+?) (?:over )?to (the [a-z0-9_ ]+?)[ ,;]+(?:and )?(?:please )?(?:put|place|set|drop|lay|leave) "
@@ -93,7 +96,7 @@ def normalise(text: str) -> str:
     text = text.lower().strip()
     for pattern, to in _CONTRACTIONS:
         text = re.sub(pattern, to, text)
-    return plain_shapes(re.sub(r"\s+", " ", text).strip())
+    return said_plainly(plain_shapes(re.sub(r"\s+", " ", text).strip()))
 
 
 _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")

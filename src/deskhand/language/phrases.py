@@ -172,8 +172,9 @@ def _pronoun(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 
 def _adjective(ref: Ref, word: str) -> Ref:
-    if word in lex.COLORS:
-        return replace(ref, colors=ref.colors | {lex.COLORS[word]}, tint=word if not ref.colors else "")
+    if word in lex.COLORS or word in lex.LIKE_COLORS:
+        color = lex.COLORS.get(word) or lex.LIKE_COLORS[word]
+        return replace(ref, colors=ref.colors | {color}, tint=word if not ref.colors else "")
     if word in lex.SHAPES:
         return replace(ref, shapes=ref.shapes | lex.SHAPES[word])
     if word in lex.SIZES:
@@ -261,6 +262,15 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             if i + n <= len(words)
         )
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
+        if (shade := f"{word} {at(words, i + 1)}") in lex.COLORS:  # "dark blue"
+            described = _adjective(described, shade)
+            unread += [word] if word in lex.SHADES else []
+            i += 2
+            continue
+        if word in lex.LIKE_COLORS and at(words, i + 1) in {"coloured", "colored"}:
+            described = _adjective(described, word)
+            i += 2
+            continue
         if word in lex.ORDINALS and (at(words, i + 1) in {*lex.SIZES, *lex.PLACES} or (i > start and _noun(words, i + 1, False))):
             said["nth"] = lex.ORDINALS[word]
             unread += [word] if at(words, i - 1) in {"every", "each"} else []
@@ -302,7 +312,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     )
     ref = replace(ref, count=_count(said, plural, ref))
     shaded = ref.definite and ref.count == 1 and bool(ref.colors)  # "the dark blue block": where two are blue, it asks
-    ref = replace(ref, nth=int(str(said.get("nth", 1))), unread=tuple(word for word in unread if not (shaded and word in lex.SHADES)))
+    ref = replace(ref, nth=int(str(said.get("nth", 1))), unread=tuple(word for word in unread if not (shaded and word in lex.SHADES | lex.SURFACES)))
     if said.get("picked") and plural:
         ref = replace(ref, count=1)
     return _post(ref, words, start, end)
@@ -360,9 +370,10 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
     j = i + 1 + (at(words, i + 1) in {"the", "your", "my"})
     if at(words, j) in lex.TABLE_NOUNS and lex.PLACES.get(at(words, j + 1)) == "middle":  # "from table center", "in the desk's middle"
         return "middle", j + 2
-    if at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
+    far = at(words, i + 2) in {"far", "very", "extreme"} and at(words, i + 3) in lex.PLACES  # "on the far left"
+    if at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2 + far) not in lex.PLACES:
         return None
-    j = i + 3
+    j = i + 3 + far
     if at(words, j) in {"side", "hand", "half", "part"}:
         j += 1 + (at(words, j) == "hand" and at(words, j + 1) == "side")
     if at(words, j) == "of" and at(words, j + 1) in {"the", "your"} and at(words, j + 2) in lex.TABLE_NOUNS:
@@ -370,5 +381,5 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
     if at(words, j) in lex.PLACES and at(words, j + 1) != "of":  # "in the front left tray"
         return None
     if at(words, j) in SEPARATORS or at(words, j) == "" or at(words, j) in _PREPOSITIONS - {"by"} or at(words, j) in lex.LINKING:
-        return lex.PLACES[at(words, i + 2)], j
+        return lex.PLACES[at(words, i + 2 + far)], j
     return None

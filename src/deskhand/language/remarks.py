@@ -11,15 +11,24 @@ _SPEAKER = re.compile(
     r"(?:i|we|my \w+|our \w+|it|this|that|today|yesterday) "
     r"(?:(?:really |also |just |now )?(?:am|are|is|was|were|has|have|had|likes?|loves?|enjoys?|hates?|feels?|thinks?|hopes?)|(?:will|shall) be)\b"
 )
+_SEEMING = re.compile(r"(?:the|this|these|those|that) [^,;:]*?\b(?:seems?|looks?|appears?|smells?|sounds?|feels?|might|may|creates?|makes? me)\b")
+_GOING = (frozenset(verb[0] for verb in lex.VERBS) | frozenset(("stay", "stays", "remain")) | lex.LINKING) - frozenset(
+    ("be", "is", "are", "has", "have", "get", "gets", "come", "comes", "wants", "to")
+)
+"""Words by which something is brought somewhere: "the cup may go into the tray" is no remark."""
 _WISHES = re.compile(r"\b(?:want|wants|need|needs|wish|should|must|shall|would|could|can|to have|have to|has to|you|your|robot|where|belongs?|goes?)\b")
 _THERE = re.compile(r"there (?:is|are) (?P<what>.+)")
 
 
 def is_remark(sentence: str) -> bool:
-    """True for "I am expecting guests", "it has been a long day": no object is named in it, no place for one, nothing is wished, denied or restricted."""
+    """True for "I am expecting guests", "it has been a long day": no object is named in it, no place for one, nothing is wished, denied or restricted.
+    And for "the cup looks old", "its colour might change": how an object seems, where nothing brings it anywhere.
+    """
+    words = re.findall(r"[a-z0-9_]+", sentence)
+    if _SEEMING.match(sentence):  # how something seems, or might come to be
+        return not (_WISHES.search(sentence) or set(words) & (_GOING | OPERATORS))
     if not _SPEAKER.match(sentence) or _WISHES.search(sentence):
         return False
-    words = re.findall(r"[a-z0-9_]+", sentence)
     singular = {lex.singular(word) for word in words}
     named = singular & (set(lex.KIND_OF) | lex.CONTAINER_NOUNS | lex.TABLE_NOUNS) or set(words) & (set(lex.COLORS) | OPERATORS)
     return not named

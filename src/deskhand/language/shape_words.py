@@ -1,13 +1,24 @@
-"""Words for outlines and solids, what they remind of and how they look: rewritten into the plain noun before an instruction is read."""
+"""Words for outlines and solids, what they remind of and how they look: rewritten into the plain noun before an instruction is read.
+
+What reminds of an outline is taken from WordNet 3.1 (Fellbaum, 1998), nouns whose gloss gives the whole object that shape ("croissant: very rich flaky
+crescent-shaped roll"), from pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187), and from the prompts by which EmbodiedBench made
+its wordings (candle, battery, telescope tube). How many corners, edges and faces a solid has is geometry.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
 
 OUTLINE_WORDS: dict[str, tuple[str, ...]] = {
-    "star": ("star", "pentagram"),
-    "crescent": ("crescent", "moon", "crescent moon", "half moon", "sickle"),
-    "triangle": ("triangle", "triangular prism", "prism", "triangular block"),
+    "star": ("star", "pentagram", "pentacle", "pentangle"),
+    "crescent": ("crescent", "moon", "crescent moon", "half moon", "sickle", "lune"),
+    "triangle": ("triangle", "triangular prism", "prism", "triangular block", "wedge", "trigon"),
     "circle": ("cylinder", "disc", "disk", "circle"),
     "square": ("square",),
     "heart": ("heart",),
@@ -21,49 +32,150 @@ PLAIN = {"star": "star", "crescent": "crescent", "triangle": "triangle", "circle
 PLAIN |= {"hexagon": "hexagon", "pentagon": "pentagon"}
 """Outline -> the one noun that descriptions are rewritten into."""
 REMINDS: dict[str, str] = {
-    "star": "starfish|sea star|what twinkles in the night sky|what twinkles at night|a sun with rays",
-    "crescent": "banana|croissant|boomerang|sickle|crescent moon|half moon|moon|slice of melon|melon slice|smile",
-    "triangle": "tent|(?:slice|piece) of (?:pizza|cake|pie|cheese)|pizza slice|toblerone|roof|sail|tortilla chip|mountain|yield (?:traffic )?sign|"
-    "triangle|sandwich cut diagonally|party hat",
-    "circle": "(?:tin |soda |drinks? )?can|can of \\w+|drum|barrel|coin|cookie|wheel|tower|tube|log|cylinder|plate|clock face",
-    "square": "dice|die|sugar (?:cube|lump)|bouillon cube|rubiks? cube|(?:toy |building )?block|square tile|cube",
+    "star": "starfish|sea star|star anise|asterisk|what twinkles in the night sky|what twinkles at night|a sun with rays",
+    "crescent": "banana|croissant|crescent roll|almond crescent|boomerang|sickle|crescent moon|half moon|moon|lunula|slice of melon|melon slice|smile",
+    "triangle": "tent|pup tent|(?:slice|piece|wedge) of (?:pizza|cake|pie|cheese)|pizza slice|cheese wedge|toblerone|roof|sail|jib|spinnaker|tortilla chip|"
+    "mountain|yield (?:traffic )?sign|triangle|sandwich cut diagonally|party hat|delta|wedge|gable|pediment|kerchief|delta wing",
+    "circle": "(?:tin |soda |drinks? )?can|can of \\w+|drum|barrel|cask|coin|cookie|wheel|tower|tube|pipe|log|cylinder|plate|clock face|disc|disk|column|"
+    "pillar|jar|bucket|canister|silo|(?:hockey )?puck|poker chip|token|washer|millstone|grindstone|frisbee|discus|wafer|roller|rolling pin|spool|baton|"
+    "compact dis[ck]|candle|battery|telescope tube",
+    "square": "dice|die|(?:sugar|bouillon|stock|ice) cube|(?:sugar )?lump(?: of sugar)?|rubiks? cube|(?:toy |building )?block|square tile|cube|square block",
     "heart": "heart|valentine",
-    "plus": "cross|plus sign|medical cross",
-    "hexagon": "honeycomb cell|beehive cell|metal nut|nut|hexagon",
+    "plus": "cross|plus sign|medical cross|crucifix",
+    "hexagon": "honeycomb cell|beehive cell|(?:metal |hex )?nut|hexagon",
     "pentagon": "house|home plate|pentagon",
 }
-"""Outline -> what has it, as alternatives of a pattern: everyday examples of pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187, a
-worksheet that matches boomerang and starfish) and the dictionary's."""
-LOOKS: dict[str, str] = {
-    "star": "five (?:sharp )?(?:points|tips|rays|arms)",
-    "crescent": "a crescent (?:shape|outline|top)|two (?:tips|horns) and a curve",
-    "triangle": "three (?:corners|sides|edges)|a triangular (?:top|face|base|outline|shape)|a triangle on top",
-    "circle": "a (?:round|circular) (?:top|base|outline)|a circle on top|no corners|round ends",
-    "square": "six (?:equal|square|equal square) (?:faces|sides)|four (?:equal )?(?:corners|sides)|a square (?:top|base|outline)",
-    "plus": "four arms",
-    "hexagon": "six (?:corners|edges)",
-    "pentagon": "five (?:corners|sides|edges)",
+"""Outline -> what has it, as alternatives of a pattern."""
+ADJECTIVES: dict[str, str] = {
+    "star": "star shaped|starlike|star like|stellate",
+    "crescent": "crescent|crescent shaped|moon shaped|half moon shaped|sickle shaped|lunate|semilunar",
+    "triangle": "triangular|wedge shaped|cuneate|cuneiform|deltoid|trilateral",
+    "circle": "circular|disc shaped|disk shaped|disklike|disclike|discoid",
+    "square": "cubic|cubical|cube shaped|cubelike",
+    "heart": "heart shaped|cordate",
+    "plus": "cross shaped|cruciform|plus shaped",
+    "hexagon": "hexagonal|hexangular",
+    "pentagon": "pentagonal|pentangular",
 }
-"""Outline -> what objects with it have, behind "with"."""
-_THING = r"(?P<thing>object|thing|item|shape|piece|block|one|toy)s?"
-_LIKE = (
-    r"(?:(?:that|which) )?(?:is )?(?:shaped|formed|looking) like|(?:that|which) looks like|(?:that|which) resembles|resembling|"
-    r"(?:that|which) reminds (?:me )?of|(?:(?:that|which) has|having|with|in|of) the (?:shape|form|look) of|in the shape of"
+"""Outline -> words for it before a noun (WordNet 3.1)."""
+_ROUND_AND_SQUARE = {"circle": f"{ADJECTIVES['circle']}|round|cylindrical", "square": f"{ADJECTIVES['square']}|square"}
+"""Of a part these tell an outline; of an object they tell more than one (lexicon.SHAPES)."""
+IMPLIED: dict[str, str] = {
+    "star": "pointy|pointed|spiky|jagged|five pointed|five cornered|five armed|five rayed",
+    "crescent": "curved|bent|arched|thin",
+    "triangle": "triangular|angular|pointed|pointy|three sided|three cornered",
+    "cylinder": "cylindrical|circular",
+    "cube": "square|cubic|cubical|six sided",
+    "prism": "triangular|three sided",
+}
+"""What a noun says already: left out before it."""
+_POINTS, _CORNERS = {2: "crescent", 3: "triangle", 4: "plus", 5: "star"}, {3: "triangle", 4: "square", 5: "pentagon", 6: "hexagon"}
+_FACES = {3: "circle", 5: "triangle", 6: "square", 7: "pentagon", 8: "hexagon"}
+COUNTED: dict[str, dict[int, str]] = {
+    **dict.fromkeys(_words("points tips spikes rays arms peaks prongs horns"), _POINTS),
+    **dict.fromkeys(_words("corners angles vertices sides"), _CORNERS),
+    "edges": _CORNERS | {9: "triangle", 12: "square"},
+    "faces": _FACES,
+    "rectangular faces": {3: "triangle", 5: "pentagon", 6: "hexagon"},
+    "pointed edges": {5: "star"},
+}
+"""Parts of an outline, or of the prism on it -> how many there are -> the outline."""
+WHOLE = frozenset(_words("top base bottom outline shape form face surface section footprint profile silhouette contour ends end faces sides body curve"))
+"""What is round, triangular … as the object is."""
+NEUTRAL = frozenset(
+    _words(
+        "sharp pointed pointy straight equal identical even evenly spaced long short flat distinct smooth consistent uniform regular clean slender a an the "
+        "its both cross"
+    )
 )
+"""Words before a part that tell no outline from another."""
+CURVED = frozenset(("circle", "crescent"))
+"""What is rounded or curved."""
+_NUMBERS = {word: number for number, name in enumerate(_words("two three four five six seven eight nine ten eleven twelve"), 2) for word in (name, str(number))}
+_SIDED = {"pointed": "points", "tipped": "points", "spiked": "points", "armed": "points", "rayed": "points", "pronged": "points", "cornered": "corners"}
+_SIDED |= {"sided": "sides", "angled": "angles", "edged": "edges", "faced": "faces"}
+
+_THING = r"(?P<thing>object|thing|item|shape|piece|block|one|toy|part|solid|body|figure)(?P<many>s?)"
+_A = r"(?:an? |the )?(?:(?:small|little|big|large|tiny|toy|metal|plastic|wooden|real) )?"
+_HAS = r"(?:with|having|of|(?:that|which) (?:has|have|shows|features)|whose shape has)"
+_LIKE = (
+    r"(?:(?:that|which) )?(?:is |are )?(?:shaped|formed|looking) like|(?:that|which) (?:looks?|is|are) (?:a bit |a little |somewhat |just |most )?like|"
+    r"(?:that|which) resembles?|resembling|similar to|(?:that|which) (?:is|are) similar to|(?:that|which) reminds? (?:me |one |you )?of|reminiscent of|"
+    r"(?:(?:that|which) (?:has|have)|having|with|in|of) the (?:shape|form|look|outline|silhouette|profile) of|in (?:the )?shape of|in (?:the )?form of|"
+    r"whose (?:shape|outline|form) (?:is like|resembles|is that of|looks like|is)"
+)
+_SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)| seen from above| from above| in (?:shape|outline))?"
+_PARTS = "|".join(sorted({word.split()[-1] for word in COUNTED} | WHOLE, key=len, reverse=True))
+_PART = rf"(?:[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
+_FEATURES = re.compile(rf"\b{_THING} {_HAS} (?P<features>{_PART}(?:,? and (?:with )?{_PART}|, {_PART})*){_SEEN}\b")
+_N_SIDED = re.compile(rf"\b(?P<number>{'|'.join(_NUMBERS)}) (?P<sided>{'|'.join(_SIDED)}) {_THING}\b")
+
+
+def _rule(pattern: str, outline: str) -> tuple[re.Pattern[str], str]:
+    return re.compile(rf"\b{pattern}\b"), outline
+
+
 _RULES = [
-    *((re.compile(rf"\b{_THING} (?:{_LIKE}) (?:an? |the )?(?:{words})s?\b"), outline) for outline, words in REMINDS.items()),
-    *((re.compile(rf"\b{_THING} (?:with|that has|which has|having) (?:{words})\b"), outline) for outline, words in LOOKS.items()),
-    *((re.compile(rf"\b(?:{'|'.join(words)}) shaped {_THING}\b"), outline) for outline, words in OUTLINE_WORDS.items()),
-    (re.compile(rf"\btriangular {_THING}\b"), "triangle"),
-    (re.compile(rf"\bthree (?:sided|cornered) {_THING}\b"), "triangle"),
-    (re.compile(rf"\bfive pointed {_THING}\b"), "star"),
-    (re.compile(rf"\b(?:cubic|cubical) {_THING}\b"), "square"),
-    (re.compile(rf"\bcircular {_THING}\b"), "circle"),
+    *(_rule(rf"{_THING} (?:{_LIKE}) {_A}(?:{words})s?", outline) for outline, words in REMINDS.items()),
+    *(_rule(rf"(?:{words}) (?:like|shaped) {_THING}", outline) for outline, words in REMINDS.items()),
+    _rule(rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no) (?:sharp )?(?:corners|edges|points|angles)", "circle"),
+    _rule(rf"{_THING} {_HAS} a circle on top", "circle"),
+    _rule(rf"{_THING} {_HAS} a triangle on top", "triangle"),
+    _rule(rf"{_THING} whose (?:sides|faces|edges) are all (?:equal|squares|the same(?: squares| length| size)?|equal squares)", "square"),
+    *(_rule(rf"(?:{'|'.join(words)}) shaped {_THING}", outline) for outline, words in OUTLINE_WORDS.items()),
+    *(_rule(rf"(?:{words}) {_THING}", outline) for outline, words in ADJECTIVES.items()),
 ]
+_IMPLIED = [re.compile(rf"\b(?:{words}),? (?={noun}s?\b)") for noun, words in IMPLIED.items()]
 
 
 def plain_shapes(text: str) -> str:
     """Descriptions rewritten: "the object shaped like a tent" becomes "the triangle"; ``text`` in lower case, hyphens as spaces."""
+    text = re.sub(rf"\b(?:whichever|whatever) {_THING} (?=has|looks|is|resembles)", r"the \g<thing>\g<many> that ", text)
+    text = _FEATURES.sub(_described, text)
+    text = _N_SIDED.sub(_sided, text)
     for pattern, outline in _RULES:
-        text = pattern.sub(PLAIN[outline], text)
-    return text
+        text = pattern.sub(_noun(PLAIN[outline]), text)
+    for pattern in _IMPLIED:
+        text = pattern.sub("", text)
+    return _same_shape(text)
+
+
+def _noun(word: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: word + found["many"]
+
+
+def _described(found: re.Match[str]) -> str:
+    """The noun for "object with three rectangular faces and triangular ends"; the words themselves where they leave another number of outlines than one."""
+    left = set(PLAIN)
+    for feature in re.split(r",? and (?:with )?", found["features"]):
+        left &= _outlines_of(feature)
+    return PLAIN[left.pop()] + found["many"] if len(left) == 1 else found[0]
+
+
+def _sided(found: re.Match[str]) -> str:
+    outline = COUNTED[_SIDED[found["sided"]]].get(_NUMBERS[found["number"]], "")
+    return PLAIN[outline] + found["many"] if outline else found[0]
+
+
+def _outlines_of(feature: str) -> set[str]:
+    """The outlines of which "five sharp points" or "a round top" may be told; none where a word of it is not known."""
+    *words, part = re.findall(r"[a-z0-9]+", feature)
+    number = next((_NUMBERS[word] for word in words if word in _NUMBERS), 0)
+    says = " ".join(word for word in words if word not in NEUTRAL and word not in _NUMBERS)
+    if number and part in COUNTED and says in ("", "square", "rectangular", "rounded"):
+        by_number = COUNTED.get(f"{says} {part}") or COUNTED.get(f"pointed {part}" if "pointed" in words else "") or COUNTED[part]
+        return {by_number[number]} if number in by_number else set()
+    if part not in WHOLE:
+        return set()
+    if not says:
+        return set(CURVED) if part == "curve" else set(PLAIN)
+    if says in ("rounded", "curved"):
+        return set(CURVED)
+    return {outline for outline, known in (ADJECTIVES | _ROUND_AND_SQUARE).items() if re.fullmatch(known, says)}
+
+
+def _same_shape(text: str) -> str:
+    """In "the teal triangle on the green object with the same shape" the object is a triangle too."""
+    nouns = re.findall(rf"\b(?:{'|'.join(PLAIN.values())})\b", text)
+    same = rf"\b{_THING} (?:with|of|having|in|that has) the same (?:shape|form|outline)\b"
+    return re.sub(same, nouns[0], text) if len(set(nouns)) == 1 else text

@@ -19,6 +19,7 @@ from deskhand.sim.fixtures.add import add_fixture, check_names, fixture_joints
 from deskhand.sim.objects import HIDDEN_GROUP, add_object
 from deskhand.sim.room import add_room
 from deskhand.sim.spec import WorldSpec
+from deskhand.sim.stains import add_stain
 
 TIMESTEP = 0.002  # [s]
 FULL_TORQUE_ERROR = 0.02  # [rad] error at which a servo gives all its torque: the proportional gain of its position loop
@@ -66,7 +67,7 @@ def build(world: WorldSpec) -> Built:
     for name in names:
         if names.count(name) > 1 or name in taken or not name:
             raise DeskhandError("invalid_input", f"the name {name!r} is used twice, is empty, or belongs to the robot or the room.")
-    check_names(world.fixtures, taken | set(names))
+    check_names((*world.fixtures, *world.stains), taken | set(names))
     spec = mujoco.MjSpec.from_string(_with_compiler(robot.urdf))
     _options(spec)
     _arm(spec, robot)
@@ -75,6 +76,8 @@ def build(world: WorldSpec) -> Built:
         add_object(spec, item, world.reality)
     for fixture in world.fixtures:
         add_fixture(spec, fixture)
+    for stain in world.stains:
+        add_stain(spec, stain)
     if world.board is not None:
         add_board(spec, world.board)
     try:

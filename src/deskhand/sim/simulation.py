@@ -19,6 +19,7 @@ from deskhand.sim.fixtures.add import start_fixtures
 from deskhand.sim.hand import Hand, HandCommand
 from deskhand.sim.servo import Servos, read_positions, read_velocities
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
+from deskhand.sim.stains import Wiping
 from deskhand.types import JointState, Trajectory
 
 AT_REST = 0.01  # [m/s] and, over 0.1, [rad/s]
@@ -101,6 +102,7 @@ class Simulation:
         model, joints = self.model, list(self.built.fixture_joints.values())
         self._fixture_dofs, hinges = model.jnt_dofadr[joints], model.jnt_type[joints] == mujoco.mjtJoint.mjJNT_HINGE
         self._fixture_rest = np.where(hinges, 10 * AT_REST, AT_REST)
+        self._wiping = Wiping(self.model, world.stains) if world.stains else None
         self._tcp_body = self.model.body(self.arm.tcp).id
         self._place_arm()
         _check_overlaps(self.built, self.data)
@@ -165,6 +167,8 @@ class Simulation:
         for _, _, actuator, scale, offset in self._fingers:
             data.ctrl[actuator] = scale * goal + offset
         mujoco.mj_step(self.model, data)
+        if self._wiping is not None and self._wiping.due():
+            self._wiping.step(data, self._between_fingers())
         if self.fault is not None:
             self.fault.step(self)
         if self.watch is not None:
@@ -293,7 +297,7 @@ class Simulation:
             names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
             held = tuple(names[body] for body in sorted(self._between_fingers()))
             joints = {name: float(self.data.qpos[self.model.jnt_qposadr[number]]) for name, number in self.built.fixture_joints.items()}
-            return Truth(self.time, tuple(objects), held, joints)
+            return Truth(self.time, tuple(objects), held, joints, self._wiping.left() if self._wiping is not None else {})
 
     def _between_fingers(self) -> set[int]:
         """Objects that all fingers touch; when there is none, those that are pressed against each other between them, like two pens side by side."""

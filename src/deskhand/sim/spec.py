@@ -45,6 +45,23 @@ class ObjectSpec:
 
 
 @dataclass(frozen=True)
+class StainSpec:
+    """Paint or dirt on the table; see stains.py.
+
+    Attributes:
+        name: unique in the world; only the scorer ever sees it.
+        outline: corners (N, 2) [m, world] of a convex polygon.
+        rgb: 0..1.
+        spots: into about how many pieces it is cut, which are wiped away one by one.
+    """
+
+    name: str
+    outline: Array
+    rgb: tuple[float, float, float]
+    spots: int = 50
+
+
+@dataclass(frozen=True)
 class CameraSpec:
     """An RGB-D camera: pinhole, ``fovy`` vertical field of view [rad].
 
@@ -80,6 +97,7 @@ class WorldSpec:
     board: BoardSpec | None = None
     reality: RealitySpec | None = None
     fixtures: tuple[FixtureSpec, ...] = ()
+    stains: tuple[StainSpec, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,13 +116,14 @@ class TruthObject:
 class Truth:
     """Ground truth at one time; ``in_hand`` names what both fingers touch, or else what is pressed together between them.
 
-    ``joints``: ``fixture/joint`` to where it is [m or rad].
+    ``joints``: ``fixture/joint`` to where it is [m or rad]. ``spots``: stain to the share of it that is left.
     """
 
     time: float
     objects: tuple[TruthObject, ...]
     in_hand: tuple[str, ...] = ()
     joints: dict[str, float] = field(default_factory=dict)
+    spots: dict[str, float] = field(default_factory=dict)
 
     def get(self, name: str) -> TruthObject:
         """By name."""

@@ -26,7 +26,7 @@ def truth_to_json(truth: Truth) -> dict[str, Any]:
         {"name": item.name, "kind": item.kind, "size": list(item.size), "pose": item.pose.tolist(), "velocity": item.velocity, "shape": item.shape}
         for item in truth.objects
     ]
-    return {"time": truth.time, "objects": objects, "in_hand": list(truth.in_hand), "joints": dict(truth.joints)}
+    return {"time": truth.time, "objects": objects, "in_hand": list(truth.in_hand), "joints": dict(truth.joints), "spots": dict(truth.spots)}
 
 
 def truth_from_json(data: dict[str, Any]) -> Truth:
@@ -42,7 +42,8 @@ def truth_from_json(data: dict[str, Any]) -> Truth:
         )
         for item in data["objects"]
     )
-    return Truth(float(data["time"]), objects, tuple(data["in_hand"]), {name: float(value) for name, value in data.get("joints", {}).items()})
+    joints, spots = ({name: float(value) for name, value in data.get(key, {}).items()} for key in ("joints", "spots"))
+    return Truth(float(data["time"]), objects, tuple(data["in_hand"]), joints, spots)
 
 
 class TruthServer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,16 @@ from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
 from deskhand.sim.fixtures.file import fixture_from, fixture_to_dict
 from deskhand.sim.fixtures.spec import FixtureSpec
-from deskhand.sim.objectfile import object_from, object_to_dict
+from deskhand.sim.objectfile import color_from, object_from, object_to_dict
 from deskhand.sim.reality.file import draw, load_reality, to_dict
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.reality.world import with_reality
-from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
+from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, StainSpec, WorldSpec
+from deskhand.sim.stains import cells_of
 from deskhand.types.yaml_file import read_yaml
 
-KEYS = ("arm", "table", "camera", "seed", "objects", "fixtures", "board", "reality")
+KEYS = ("arm", "table", "camera", "seed", "objects", "fixtures", "stains", "board", "reality")
+STAIN_KEYS = ("name", "color", "colour", "outline", "size", "pose", "spots")
 BOARD_KEYS = ("name", "pose", "link")
 CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
 MAX_OBJECTS = 60
@@ -70,7 +72,7 @@ def world_from_dict(
     table = root.get("table").numbers((2,), (0.9, 1.1), low=0.3, high=3.0)
     board = _board(root.get("board"))
     items = root.get("objects").items()
-    if not items and board is None and root.get("fixtures").absent:
+    if not items and board is None and root.get("fixtures").absent and root.get("stains").absent:
         raise root.get("objects").error("there must be at least one object")
     if len(items) > MAX_OBJECTS:
         raise root.get("objects").error(f"at most {MAX_OBJECTS} objects, not {len(items)}")
@@ -84,8 +86,14 @@ def world_from_dict(
         fixture = fixture_from(item, {*(one.name for one in objects), *(one.name for one in fixtures)})
         _check_on_desk(item, fixture.pose, table)
         fixtures.append(fixture)
+    stains: list[StainSpec] = []
+    for item in root.get("stains").items():
+        names = [[one.name for one in objects], [one.name for one in fixtures], [one.name for one in stains]]
+        stains.append(_stain(item, {name for some in names for name in some}, table))
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
-    world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board, fixtures=tuple(fixtures))
+    world = WorldSpec(
+        tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board, fixtures=tuple(fixtures), stains=tuple(stains)
+    )
     said = root.get("reality")
     own = None if said.absent else _reality(said, seed, folder)
     return with_reality(world, load_reality(reality or default_reality, seed) if reality or said.absent else own)
@@ -95,6 +103,36 @@ def _check_on_desk(item: Field, pose: Array, table: Sequence[float]) -> None:
     x, y = pose[:2, 3]
     if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
         raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
+
+
+def _stain(field: Field, taken: Collection[str], table: Sequence[float]) -> StainSpec:
+    """Paint on the desk: an ``outline``, or a rectangle of ``size`` at a ``pose`` [x, y] or [x, y, yaw]."""
+    field.mapping(STAIN_KEYS)
+    name = field.get("name").text("stain")
+    if name in taken:
+        raise field.get("name").error(f"{name!r} is used twice; give each a name of its own")
+    if field.get("outline").absent:
+        length, width = field.get("size").numbers((2,), low=0.005, high=1.0)
+        x, y, *turn = field.get("pose").numbers((2, 3))
+        c, s = math.cos(turn[0] if turn else 0.0), math.sin(turn[0] if turn else 0.0)
+        flat = np.array([(a * length / 2, b * width / 2) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+        outline = flat @ np.array([[c, s], [-s, c]]) + (x, y)
+    elif field.get("size").absent and field.get("pose").absent:
+        outline = np.array([corner.numbers((2,)) for corner in field.get("outline").items()]).reshape(-1, 2)
+    else:
+        raise field.error("give an outline, or size and pose, not both")
+    if np.any(np.abs(outline) > np.asarray(table) / 2):
+        raise field.error(f"reaches beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
+    item = StainSpec(name, outline, color_from(field), field.get("spots").whole(StainSpec.spots, low=1, high=400))
+    try:
+        cells_of(item)
+    except DeskhandError as error:
+        raise field.error(error.message.rstrip(".")) from error
+    return item
+
+
+def _stain_to_dict(item: StainSpec) -> dict[str, Any]:
+    return {"name": item.name, "color": list(item.rgb), "outline": item.outline.tolist(), "spots": item.spots}
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:
@@ -130,6 +168,7 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
         **({"fixtures": [fixture_to_dict(item) for item in world.fixtures]} if world.fixtures else {}),
+        **({"stains": [_stain_to_dict(item) for item in world.stains]} if world.stains else {}),
         **({"board": _board_to_dict(world.board)} if world.board is not None else {}),
         "reality": to_dict(world.reality) if world.reality is not None else "none",
     }

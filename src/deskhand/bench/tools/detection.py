@@ -319,19 +319,18 @@ def cartons(random: Random) -> WorldSpec:
     possible=reader_there,
 )
 def codes(desk: ScenarioDesk) -> Measured:
+    places = [(160 + 320 * (number % 2), 60 + 120 * (number // 2)) for number in range(8)]
+    wanted = {place: "".join(desk.random.choice(list(SIGNS), 5)) for place in places}
     picture = np.full((480, 640, 3), 225, np.uint8)
-    wanted = ["".join(desk.random.choice(list(SIGNS), 5)) for _ in range(8)]
-    for number, code in enumerate(wanted):
-        middle = (160 + 320 * (number % 2), 60 + 120 * (number // 2))
+    for place, code in wanted.items():
         drawn_on = np.full_like(picture, 225)
-        cv2.putText(drawn_on, code, (middle[0] - 65, middle[1] + 12), cv2.FONT_HERSHEY_DUPLEX, 1.2, (20, 20, 60), 2, cv2.LINE_AA)
-        turn = cv2.getRotationMatrix2D(middle, float(desk.random.uniform(-20, 20)), 1.0)
+        cv2.putText(drawn_on, code, (place[0] - 65, place[1] + 12), cv2.FONT_HERSHEY_DUPLEX, 1.2, (20, 20, 60), 2, cv2.LINE_AA)
+        turn = cv2.getRotationMatrix2D(place, float(desk.random.uniform(-20, 20)), 1.0)
         picture = np.minimum(picture, cv2.warpAffine(drawn_on, turn, (640, 480), borderValue=(225, 225, 225)))
     lines = desk.call("read_text", {"picture_uri": desk.keep(picture)})["lines"]
     right = 0
-    for number, code in enumerate(wanted):
-        middle = np.array([160 + 320 * (number % 2), 60 + 120 * (number // 2)])
-        near = [line["text"] for line in lines if np.linalg.norm(np.mean(line["corners"], axis=0) - middle) < 30]
+    for place, code in wanted.items():
+        near = [line["text"] for line in lines if np.linalg.norm(np.mean(line["corners"], axis=0) - place) < 30]
         right += max((sum(block.size for block in SequenceMatcher(None, text, code).get_matching_blocks()) for text in near), default=0)
     return Measured(right / (5 * len(wanted)), "share of the signs", at_least=0.9)
 

@@ -20,7 +20,7 @@ from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.pictures import Mask, box_of, put_mask
 from deskhand.tools.viewing import DeskView, desk_view, owners
 from deskhand.types import Image, Scene
-from deskhand.types.colors import PALETTE, lab_of
+from deskhand.types.colors import NAMED, PALETTE, lab_of
 
 COLORS = ("red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown", "black", "grey", "white")
 STEP = 8  # of 255: colours that share such a cell share their name
@@ -86,7 +86,7 @@ def color_grounding(
 ) -> ColorRegions:
     """Ground a colour word: every region of the picture in that colour, with box, place in space and the object it belongs to, and a mask."""
     name = color_of(color.strip().lower()).replace("gray", "grey")
-    if name not in COLORS and color.strip().lower() not in PALETTE:
+    if name not in COLORS and color.strip().lower() not in NAMED:
         raise DeskhandError("invalid_input", f"{color!r} is no colour that is known; valid: {', '.join(dict.fromkeys((*COLORS, *PALETTE)))}.")
     view = desk_view(ctx)
     named = named_pixels(view.frame.color)
@@ -112,7 +112,7 @@ def _ranked(word: str, view: DeskView, scene: Scene | None, own: npt.NDArray[np.
     if scene is None:
         raise DeskhandError("precondition_failed", "nobody has looked at the desk yet.", hint="Call detect_objects first.")
     basic = color_of(word)
-    prototype = lab_of(PALETTE.get(word) or PALETTE["gray" if basic == "grey" else basic])
+    prototype = lab_of(NAMED.get(word) or PALETTE["gray" if basic == "grey" else basic])
     places = {item.id: number for number, item in enumerate(scene.objects)}
     found: list[tuple[float, str, npt.NDArray[np.float64]]] = []
     for name in candidates:
