@@ -119,6 +119,9 @@ def validate(
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
         if bare := [card.name for card in chosen if not any(item.tool == card.name for item in wanted)]:
             console.print(f"[yellow]no scenario[/yellow] measures {', '.join(bare)}: docs/tools.md says how to write one.", highlight=False)
+        if left_out := [f"{item.tool}: {item.name}" for item in wanted if not item.possible()]:
+            console.print(f"[yellow]left out[/yellow], this machine lacks what they need: {', '.join(left_out)}.", highlight=False)
+        wanted = [item for item in wanted if item.possible()]
         if share < 1:
             wanted = bench.drawn_share(wanted, share, seed)
         complete = _run_scenarios(bench.run, wanted, registry, jobs, rows, seed)

@@ -49,7 +49,7 @@ from deskhand.perception.segment.settings import ColorSettings, HangingSettings,
 from deskhand.perception.self_filter import Near, joint_map, nowhere_near, robot_points, without_robot
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.taught.joining import Memo, joined_as_taught, kept_pieces
+from deskhand.perception.taught.joining import Memo, are_two, joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.pieces import are_apart
 from deskhand.perception.track.settings import TRACKING
@@ -132,7 +132,7 @@ class Perception:
         rest = join_resting(view, fits, rest)
         memo: Memo = {}
         taught, loose = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else ([], rest)  # who was shown the whole knows better
-        rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows))], key=len, reverse=True)
+        rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows), memo)], key=len, reverse=True)
         placed = self._place(view, fits, hollows, rest, tcp, is_near)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -179,11 +179,13 @@ class Perception:
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
 
-    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside, memo: Memo) -> list[Segment]:
         """The segments with those joined that are one object by weighed evidence; what fits the weights notes the pairs here instead."""
         known = self.tracker.seen_whole()
 
         def apart(one: Segment, other: Segment) -> bool:
+            if self.taught is not None and are_two(view, self.taught, one, other, memo):
+                return True
             pieces = [(item.points[item.measured], item.chroma) for item in (one, other)]
             return inside(one) and inside(other) and are_apart(pieces, known, TRACKING)
 

@@ -55,7 +55,7 @@ class Spot:
 
 
 def spots_in(
-    scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
+    scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = len(YAWS), axis: Array | None = None
 ) -> list[Spot]:
     """Best first: low above the floor or the contents, the object within the walls, the gripper clear of them.
 
@@ -109,7 +109,7 @@ def spots_at(
     held: Held,
     gripper: GripperConfig,
     ignore: tuple[str, ...] = (),
-    limit: int = 5,
+    limit: int = len(YAWS),
     axis: Array | None = None,
 ) -> list[Spot]:
     """Ways to put the object down with its centre at ``place`` (x, y) on something that is ``height`` [m] high; empty when that is not free.

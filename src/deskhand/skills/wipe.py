@@ -19,14 +19,14 @@ from deskhand.world.level import level
 from deskhand.world.spatial import footprint
 
 ABOVE = 0.05  # [m]
-GAPS = (0.002, -0.001, -0.004)  # [m] between what wipes and the table, lower from pass to pass while a held object leaves the stain: no sensor tells the force
+GAP = 0.002  # [m] between what wipes and the table: no sensor tells the force
 SLOW = 0.5  # of the full speed
 OVERLAP = 0.7  # distance of the lines, in widths of what wipes
 LARGEST = 0.30  # [m] edge of an area
 CLEAR = 0.01  # [m] to objects
 REACHED = 0.012  # [m] that the path may end off
 SEEN = 0.6  # share of the area that a look must show to tell what is on it
-CLEAN, LEFT = 0.15, 0.5  # shares of what was stained: up to the first nothing is wiped again, from the second on it has failed
+LEFT = 0.5  # share of what was stained that may be left
 NAMED = 3  # objects that a message names
 
 
@@ -66,7 +66,7 @@ class Area:
 def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> SkillResult:
     """Go over the rectangle of ``length`` along x and ``width`` along y [m] about (x, y) [m, world] in lines along y.
 
-    ``data``: ``area`` [m2] that was gone over, ``lines`` of a pass, ``passes``, ``height`` [m] of what wipes over the table, ``tool``,
+    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``,
     ``times``; where it was stained before, ``stained`` [m2] then, and ``left``, the share of that which a look shows afterwards (None: it did not show enough).
     Codes: ``invalid_input``, ``no_free_space`` (something stands there), ``object_lost``, ``wipe_failed`` (more than half is left), and those of motion and
     safety.
@@ -81,22 +81,18 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     below, breadth, tool = _wiper(ctx)
     closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
     data: dict[str, object] = {"area": round(length * width, 5), "tool": tool}
+    path = _lines(x, y, length, width, breadth, float(scene.table.pose[2, 3]) + GAP + below)
+    off = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
+    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4)}
+    if off > REACHED:
+        raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
     left: float | None = None
-    for passes, gap in enumerate(GAPS if before > SMALLEST and ctx.belief.held else GAPS[:1], start=1):
-        path = _lines(x, y, length, width, breadth, float(scene.table.pose[2, 3]) + gap + below)
-        off = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
-        data |= {"lines": len(path) // 2, "passes": passes, "height": gap, "off_by": round(off, 4)}
-        if off > REACHED:
-            raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
-        if before <= SMALLEST:
-            break
+    if before > SMALLEST:
         ctx.step(0.8, "look whether it is clean")
         ctx.go_home()
         after = _stained(ctx, area)
         left = None if after is None else after / before
         data |= {"stained": round(before, 6), "left": None if left is None else round(left, 3)}
-        if left is None or left <= CLEAN:
-            break
     if left is not None and left > LEFT:
         raise SkillError("wipe_failed", f"{100 * left:.0f} % of what was stained in {area} is still there.", data)
     return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)

@@ -44,6 +44,7 @@ MODULES = (
     "perception.monitoring",
     "perception.live",
     "perception.fiducials",
+    "perception.reading",
     "perception.enhancing",
     "perception.measuring",
     "perception.outlines",

@@ -149,3 +149,29 @@ def test_what_goes_round_no_axis_has_none(size):
     points = np.vstack([np.stack(np.meshgrid(*face), axis=-1).reshape(-1, 3) for face in faces]) + np.random.default_rng(2).normal(0, 0.0004, (3 * 625, 3))
     axis = turning_axis(points, -size[2] / 2)
     assert axis is None or turned(points, axis, -size[2] / 2) is None
+
+
+def thin_bowl(thickness, phase):
+    """A bowl 110 mm wide and 50 mm high as one camera sees it, 1.5 mm apart: the near half of its outside, and the far half of its inside."""
+    z = np.arange(0.002, 0.05, 0.0015)
+    radius = 0.027 + 0.028 * np.sqrt(z / 0.05)
+    angle = np.arange(0.0, 2 * np.pi, 0.0015 / 0.05) + phase
+    z, angle = (each.ravel() for each in np.meshgrid(z, angle))
+    radius = 0.027 + 0.028 * np.sqrt(z / 0.05)
+    way = np.column_stack([np.cos(angle), np.sin(angle)])
+    near = way @ (EYE[:2] / np.linalg.norm(EYE[:2])) > 0
+    radius = np.where(near, radius, radius - thickness)
+    points = np.column_stack([way * radius[:, None] + [0.05, 0.03], z]) + np.random.default_rng(1).normal(0, 0.0003, (len(z), 3))
+    pose = make_transform(None, (0.05, 0.03, 0.025))
+    size = np.array([0.11, 0.11, 0.05])
+    return SceneObject("bowl", "bowl", "grey", "cylinder", size, pose, points.astype(np.float32), 0.9, is_container=True, wall=0.003)
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.01, 0.02])
+def test_a_thin_wall_is_gripped_wherever_there_is_room(phase):
+    """Walls are thinner than samples of them are apart; the Panda's hand is the widest of ours."""
+    grasps = GraspGenerator(load_arm("panda")).generate(desk(thin_bowl(0.0025, phase)), "bowl", 16)
+    around = [np.arctan2(*(grasp.pose[:2, 3] - [0.05, 0.03])[::-1]) for grasp in grasps]
+    assert len(grasps) == 16 and min(grasp.clearance for grasp in grasps) > 0.001
+    assert len({int(np.floor(angle / (np.pi / 3))) for angle in around}) >= 4
+    assert all(grasp.pose[2, 3] > 0.025 and abs(grasp.width) < 0.015 for grasp in grasps)

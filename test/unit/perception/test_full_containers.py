@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cast import Bowl, cast
 
 from deskhand.perception.pipeline import Perception
 from deskhand.sim.camera import RgbdRenderer
@@ -54,3 +55,11 @@ def test_a_container_that_was_taken_away_or_moved_is_not_seen_where_it_was():
     pose[0, 3] += 0.09
     (moved,), _ = look(perception, replace(empty, objects=(replace(empty.objects[0], pose=pose),)))
     assert moved.position[0] == pytest.approx(pose[0, 3], abs=0.005)
+
+
+@pytest.mark.parametrize("by", [0.008, 0.012])
+def test_a_bowl_that_was_pushed_a_little_is_where_it_is_seen(by):
+    """Its leaning wall is near to where its rim was."""
+    perception = Perception()
+    (before,), (after,) = ([item for item in perception.detect(cast(Bowl((x, 0.0), 0.055), noise=0.0)[0]).objects if item.is_container] for x in (0.0, by))
+    assert after.id == before.id and after.position[0] - before.position[0] == pytest.approx(by, abs=0.003)

@@ -102,6 +102,11 @@ def test_a_bowl_in_a_drawer_is_an_object_of_its_own():
     assert best[1] > 0.8
 
 
+@pytest.mark.parametrize("x", [-0.03, -0.01])
+def test_what_is_seen_below_a_bowl_and_past_it_is_not_its_floor(x):
+    check(Box((x, 0, 0), (0.03, 0.04, 0.014)), Raised(Bowl((0, 0), 0.055), 0.03))
+
+
 def test_a_block_in_a_bowl_is_an_object_of_its_own():
     check(Bowl((0, 0), 0.09), Box((0, 0, 0.014), (0.035, 0.035, 0.035), 0.4, (200, 60, 30)))
 

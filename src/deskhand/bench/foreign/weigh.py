@@ -24,6 +24,7 @@ from deskhand.perception.pipeline import Perception
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import voxel_edge
+from deskhand.perception.taught.joining import Memo
 from deskhand.perception.temporal_filter import steady
 from deskhand.perception.view import View
 from deskhand.sim.camera import RgbdRenderer
@@ -110,7 +111,7 @@ class PairWatcher(Perception):
         self.owners: Owners = np.zeros(0, np.int64)
         self.pairs: list[tuple[Array, bool]] = []
 
-    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside) -> list[Segment]:
+    def _one(self, view: View, fits: SolidFits, segments: list[Segment], inside: Inside, memo: Memo) -> list[Segment]:
         edge = voxel_edge(view, SegmentSettings())
         pieces = [piece_of(view, item, edge, inside(item)) for item in segments]
         whose = [self._owner(view, item) for item in segments]

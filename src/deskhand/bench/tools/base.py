@@ -54,13 +54,14 @@ class Scenario:
     world: World
     changes: bool
     run: Callable[[ScenarioDesk], Measured]
+    possible: Callable[[], bool] = lambda: True
 
 
 _ALL: dict[tuple[str, str], Scenario] = {}
 
 
 def scenario(
-    *, tool: str, name: str, situation: str, world: World = objects, changes: bool = False
+    *, tool: str, name: str, situation: str, world: World = objects, changes: bool = False, possible: Callable[[], bool] = lambda: True
 ) -> Callable[[Callable[[ScenarioDesk], Measured]], Scenario]:
     """Make a function of a :class:`ScenarioDesk` that returns :class:`Measured` a scenario of ``tool``.
 
@@ -70,12 +71,13 @@ def scenario(
         situation: what is so on the desk and what is asked, in one sentence.
         world: draws the desk; scenarios that give the same function share one, unless they change it. What a scenario draws itself comes from ``desk.random``.
         changes: something on the desk or the arm moves: this scenario gets a desk of its own.
+        possible: whether this machine has what the scenario needs, such as weights of a network; where not, it is left out.
     """
 
     def decorate(run: Callable[[ScenarioDesk], Measured]) -> Scenario:
         if (tool, name) in _ALL:
             raise ValueError(f"there are two scenarios {name!r} of {tool!r}")
-        made = Scenario(tool, name, situation, world, changes, run)
+        made = Scenario(tool, name, situation, world, changes, run, possible)
         _ALL[tool, name] = made
         return made
 

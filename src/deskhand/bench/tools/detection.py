@@ -6,6 +6,9 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from difflib import SequenceMatcher
+from importlib.util import find_spec
 from pathlib import Path
 
 import cv2
@@ -16,11 +19,15 @@ from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import Random, drawn
-from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, upright
+from deskhand.bench.tools.worlds import BLUE, GREEN, ORANGE, RED, YELLOW, bare, upright
 from deskhand.geometry import Array, transform_points
+from deskhand.perception.detectors.config import SHIPPED, detector_list, users_file
 from deskhand.perception.fiducials import FAMILIES
 from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.sim.reality.labels import label_of
+from deskhand.sim.reality.spec import RealitySpec, SurfaceReality
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+from deskhand.types.resources import resource_path
 from deskhand.world.taught import TaughtStore, store_path
 
 
@@ -278,3 +285,88 @@ def drawn_outlines() -> dict[str, Array]:
         "cross": cross,
         "l_shape": np.array([[-0.7, -0.7], [0.7, -0.7], [0.7, -0.2], [-0.2, -0.2], [-0.2, 0.7], [-0.7, 0.7]]),
     }
+
+
+# ---------------------------------------------------------------- printed text
+
+SIGNS = "ABCDEFGHJKLMNPRSTUVWXYZ23456789"  # those that no other looks like
+TOP = 4  # face of a label
+
+
+def reader_there() -> bool:
+    """Whether the user's file of detectors uses a network that reads text."""
+    use, known, _ = detector_list(users_file())
+    return any(dict(known.get(name) or {}).get("kind") == "printed_text" for name in use) and find_spec("onnxruntime") is not None
+
+
+def cartons(random: Random) -> WorldSpec:
+    """Three cartons with print on them, a word of four letters or more on top; names: first, second, third."""
+    sizes = [(0.12, 0.12, 0.06), (0.13, 0.11, 0.05), (0.11, 0.13, 0.07)]
+    boxes = [upright("box", name, size, 0.0, y, ORANGE) for name, size, y in zip(("first", "second", "third"), sizes, (-0.2, 0.0, 0.2), strict=True)]
+    world = drawn(random, WorldSpec(tuple(boxes)), turn=0.3)
+    while True:
+        seed = int(random.integers(1_000_000))
+        labels = [label_of(item, seed) for item in world.objects]
+        if all(label.faces[TOP] and len(label.word) > 3 and label.word.isalpha() for label in labels):
+            return replace(world, reality=RealitySpec(seed, surfaces=SurfaceReality(printed=1.0)))
+
+
+@scenario(
+    tool="read_text",
+    name="codes",
+    situation="Eight codes of five signs are drawn on a picture, turned by up to 20 degrees: how many of the signs are read right?",
+    world=bare,
+    possible=reader_there,
+)
+def codes(desk: ScenarioDesk) -> Measured:
+    places = [(160 + 320 * (number % 2), 60 + 120 * (number // 2)) for number in range(8)]
+    wanted = {place: "".join(desk.random.choice(list(SIGNS), 5)) for place in places}
+    picture = np.full((480, 640, 3), 225, np.uint8)
+    for place, code in wanted.items():
+        drawn_on = np.full_like(picture, 225)
+        cv2.putText(drawn_on, code, (place[0] - 65, place[1] + 12), cv2.FONT_HERSHEY_DUPLEX, 1.2, (20, 20, 60), 2, cv2.LINE_AA)
+        turn = cv2.getRotationMatrix2D(place, float(desk.random.uniform(-20, 20)), 1.0)
+        picture = np.minimum(picture, cv2.warpAffine(drawn_on, turn, (640, 480), borderValue=(225, 225, 225)))
+    lines = desk.call("read_text", {"picture_uri": desk.keep(picture)})["lines"]
+    right = 0
+    for place, code in wanted.items():
+        near = [line["text"] for line in lines if np.linalg.norm(np.mean(line["corners"], axis=0) - place) < 30]
+        right += max((sum(block.size for block in SequenceMatcher(None, text, code).get_matching_blocks()) for text in near), default=0)
+    return Measured(right / (5 * len(wanted)), "share of the signs", at_least=0.9)
+
+
+@scenario(
+    tool="read_text",
+    name="on_cartons",
+    situation="Three cartons with a drawn word on top of each, some on their heads: how many of the words are read, and said to be on the right one?",
+    world=cartons,
+    possible=reader_there,
+)
+def on_cartons(desk: ScenarioDesk) -> Measured:
+    spec, lines = desk.simulation.built.spec, desk.call("read_text")["lines"]
+    ids = desk.recognised()
+    assert spec.reality is not None
+    said = {item.name: [line["text"].lower() for line in lines if line["object_id"] == ids.get(item.name, "-")] for item in spec.objects}
+    right = [label_of(item, spec.reality.seed).word.lower() in said[item.name] for item in spec.objects]
+    return Measured(float(np.mean(right)), "share of the words", at_least=0.6)
+
+
+@scenario(tool="read_text", name="says_what_is_missing", situation="No network that reads text is configured: is it said what to install?", world=bare)
+def says_what_is_missing(desk: ScenarioDesk) -> Measured:
+    with shipped_detectors():
+        refused = desk.result("read_text")
+    return Measured(float(refused.code == "missing_dependency" and "rapidocr" in refused.hint), "1 when refused so", equal=1)
+
+
+@contextmanager
+def shipped_detectors() -> Iterator[None]:
+    """The robot has the detectors of config/detectors.yaml, not those of the user."""
+    before = os.environ.get("DESKHAND_DETECTORS")
+    os.environ["DESKHAND_DETECTORS"] = str(resource_path(SHIPPED))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["DESKHAND_DETECTORS"]
+        else:
+            os.environ["DESKHAND_DETECTORS"] = before

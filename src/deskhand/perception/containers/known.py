@@ -30,7 +30,7 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
             continue
         state = look_for(view, old)
         if near is not None:
-            if state == "there":
+            if state == "there" and _shown(view, old) > _shown(view, found[near]):  # else it has moved a little
                 found[near] = replace(old, segment=found[near].segment)
             continue
         own, rest = _own(old, left) if state == "there" else ([], left)
@@ -50,6 +50,20 @@ def _agree(old: Hollow, new: Hollow) -> bool:
 
 def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
     """Whether a container's rim is seen where it was, as far as nothing stands before it."""
+    seen, past, count = _spots(view, old)
+    if seen + past < KNOWN.enough * count:
+        return "hidden"
+    return "there" if seen >= KNOWN.there * (seen + past) else "gone"
+
+
+def _shown(view: View, hollow: Hollow) -> float:
+    """Share of a rim that is seen where it should be, of what nothing stands before."""
+    seen, past, _ = _spots(view, hollow)
+    return seen / max(seen + past, 1)
+
+
+def _spots(view: View, old: Hollow) -> tuple[int, int, int]:
+    """How many spots of a rim are seen where it was, how many are seen past, and of how many."""
     spots = _rim(old)
     depth = view.whole.depth
     pixels = np.round(view.whole.project(spots))
@@ -61,9 +75,7 @@ def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
     behind = np.stack([depth[at] - expected for at in around])
     seen = (np.stack([_is_colored(view, old, *at) for at in around]) & (np.abs(behind) < KNOWN.near)).any(axis=0)
     past = ~seen & (behind > KNOWN.near).all(axis=0)
-    if seen.sum() + past.sum() < KNOWN.enough * len(spots):
-        return "hidden"
-    return "there" if seen.sum() >= KNOWN.there * (seen.sum() + past.sum()) else "gone"
+    return int(seen.sum()), int(past.sum()), len(spots)
 
 
 def _is_colored(view: View, old: Hollow, v: Indices, u: Indices) -> Mask:

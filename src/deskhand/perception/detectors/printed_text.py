@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
@@ -56,7 +56,7 @@ class PrintedTextDetector:
         for pixels in objects:
             mask = np.zeros(frame.depth.shape, bool)
             mask.reshape(-1)[pixels] = True
-            lines = [line for line in self._on(frame.color, mask) if line.score >= self._min_score]
+            lines = [line for line in self.on(frame.color, mask) if line.score >= self._min_score]
             if words := phrase(lines, self._min_score):
                 found.append(Detection(words, float(np.mean([line.score for line in lines])), self.name, _bounds(mask), mask, printed=True))
         return found
@@ -66,16 +66,19 @@ class PrintedTextDetector:
         shown = np.ascontiguousarray(picture[..., ::-1])
         return [line for corners in self._found(shown) if (line := self._line(shown, corners)) is not None]
 
-    def _on(self, color: Image, mask: Mask) -> list[Line]:
-        """The lines on an object, looked at closely."""
+    def on(self, color: Image, mask: Mask) -> list[Line]:
+        """The lines on an object, which ``mask`` (H, W) shows in a picture (H, W, 3) RGB; it is looked at closely."""
         left, top, right, bottom = (int(value) for value in _bounds(mask))
         margin = round(PRINT.margin * max(right - left, bottom - top))
-        rows, columns = slice(max(0, top - margin), bottom + margin), slice(max(0, left - margin), right + margin)
+        left, top = max(0, left - margin), max(0, top - margin)
+        rows, columns = slice(top, bottom + margin), slice(left, right + margin)
         part = color[rows, columns]
         zoom = min(PRINT.zoom, PRINT.side / max(part.shape[:2]))
         lines = self.lines(cv2.resize(part, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_CUBIC))
         own = cv2.resize(mask[rows, columns].astype(np.uint8), None, fx=zoom, fy=zoom, interpolation=cv2.INTER_NEAREST)
-        return [line for line in lines if _inside(own, line.corners) >= PRINT.inside]
+        return [
+            replace(line, corners=line.corners / zoom + [left, top], height=line.height / zoom) for line in lines if _inside(own, line.corners) >= PRINT.inside
+        ]
 
     def _found(self, shown: Image) -> list[Array]:
         """Corners (4, 2) [px] of the lines in a picture BGR."""

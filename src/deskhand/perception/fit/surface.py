@@ -53,6 +53,9 @@ def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surf
     body = column_body(field)
     if wall is not None:
         points, normals, body = _with_wall(points, normals, body, wall)
+        if item.is_container:
+            inside, inward = _inside(item, wall)
+            points, normals = np.vstack([points, inside]), np.vstack([normals, inward])
     if parts:  # take hold of this one, not of its neighbour
         low, high = np.asarray(item.points).min(axis=0) - SURFACE.part_edge, np.asarray(item.points).max(axis=0) + SURFACE.part_edge
         near = np.all((points[:, :2] > low[:2]) & (points[:, :2] < high[:2]), axis=1) & (points[:, 2] > item.bottom)
@@ -79,6 +82,15 @@ def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tupl
     reaches = np.linalg.norm(body[:, :2] - wall.centre, axis=1) - wall.radius_at(body[:, 2])
     hangs = (reaches > SURFACE.wall_band) & (np.linalg.norm(body[:, :2] - wall.centre, axis=1) < highest + SURFACE.wall_band)
     return np.vstack([points[~outside], sides]), np.vstack([normals[~outside], outward]), np.vstack([body[~hangs], sides])
+
+
+def _inside(item: SceneObject, wall: Turned) -> tuple[Array, Array]:
+    """Samples (N, 3) of the inside of a container's ``wall`` and their normals, each opposite one of the outside: a wall is thinner than samples are apart, and
+    two sides that are sampled on their own face each other by chance only.
+    """
+    sides, outward = wall.sides(0.007)
+    high = sides[:, 2] > item.bottom + 2 * item.wall
+    return sides[high] - item.wall * outward[high], -outward[high]
 
 
 class Surfaces:

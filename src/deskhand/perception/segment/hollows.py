@@ -16,13 +16,13 @@ from deskhand.perception.segment.voxels import Numbers, Voxels
 from deskhand.perception.view import Mask
 
 
-def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: HollowSettings) -> tuple[Numbers, set[int]]:
+def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], eye: Array, settings: HollowSettings) -> tuple[Numbers, set[int]]:
     """The part (M,) of each voxel with those joined that make a rim together, or lie in one of ``shells`` as its ground, and which of the numbers are such
-    open objects.
+    open objects. ``eye`` (3,): where the camera is.
     """
     hollow = set(shells)
     for shell in sorted(shells):
-        part = _with_floor(voxels, part, shell, settings)
+        part = _with_floor(voxels, part, shell, eye, settings)
     tops = _tops(voxels.middle[:, 2], part)
     open_alone = cache(lambda number: _is_open(voxels, part == number, [number], part, settings))
     for group in _candidates(voxels, part, tops, settings):
@@ -33,7 +33,7 @@ def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: Holl
             continue  # that is an open object already: a bowl in a drawer
         shell = members[0]
         part = np.where(np.isin(part, members), shell, part)
-        part = _with_floor(voxels, part, shell, settings)
+        part = _with_floor(voxels, part, shell, eye, settings)
         open_alone.cache_clear()
         tops = _tops(voxels.middle[:, 2], part)
         hollow.add(shell)
@@ -130,9 +130,9 @@ def _area(outline: Array) -> tuple[float, Array]:
     return float(moments["m00"]), np.array([moments["m10"], moments["m01"]]) / max(float(moments["m00"]), 1e-9)
 
 
-def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSettings) -> Numbers:
+def _with_floor(voxels: Voxels, part: Numbers, shell: int, eye: Array, settings: HollowSettings) -> Numbers:
     """The same with what is the ground of a shell given to it: it meets the inside of the shell where it is highest. What lies in the shell meets it where
-    it is lowest, what carries it meets its outside, and what is open itself is a bowl in it.
+    it is lowest, what carries it meets its outside, and what is open itself is a bowl in it. What meets it nowhere is seen through its opening.
     """
     points = voxels.middle[part == shell]
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
@@ -151,9 +151,16 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
         meets, met = np.concatenate([i[first], j[second]]), np.concatenate([j[first], i[second]])
         heights = voxels.middle[own, 2]
         if len(meets) < settings.meets:
-            is_ground = np.quantile(heights, 0.9) < lowest
+            opening = _sight(eye, voxels.middle[own], _top(points[:, 2]))
+            is_ground = np.quantile(heights, 0.9) < lowest and _inside(outline, opening).mean() >= settings.within
         else:
             is_ground = np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 and np.mean(inwards[met] > 0) > 0.5
         if is_ground and not _is_open(voxels, own, [number], part, settings):
             result = np.where(own, shell, result)
     return result
+
+
+def _sight(eye: Array, points: Array, height: float) -> Array:
+    """Where (N, 2) the lines from ``eye`` to ``points`` (N, 3) below it pass ``height`` [m]."""
+    share = (height - eye[2]) / np.minimum(points[:, 2] - eye[2], -1e-9)
+    return np.asarray(eye[:2] + share[:, None] * (points[:, :2] - eye[:2]))

@@ -83,6 +83,16 @@ def _cut(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> tuple
     return sorted(result, key=len, reverse=True), alone
 
 
+def are_two(view: View, namer: Namer, one: Segment, other: Segment, memo: Memo) -> bool:
+    """Whether one of two segments surely is a taught object, and both together are neither that nor another that has room for them."""
+    sure = [told for item in (one, other) if (told := _told(view, namer, [item], memo)).known.sure]
+    if not sure:
+        return False
+    both = _told(view, namer, [one, other], memo)
+    # what leans has not the sides that were taught, with the other piece or without it
+    return not both.known.sure or (not both.fits and all(told.fits or told.known.name != both.known.name for told in sure))
+
+
 def joined_as_taught(view: View, namer: Namer, placed: list[Placed], memo: Memo) -> list[Placed]:
     """``placed`` with the pieces joined that together are one taught object; what lies on a piece lies on the whole."""
     loose = [number for number, item in enumerate(placed) if item.hollow is None and item.relation != "held"]
@@ -137,7 +147,7 @@ def _wholes(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> di
         {*_groups(apart, unsure), *_pairs(apart, large)}, key=lambda group: (-tell(group)[1].known.probability * len(tell(group)[1].segment), group)
     )
     for group in starts[: JOINING.starts]:
-        while tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
+        while len(tried) < JOINING.asked and tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
             others = [tuple(sorted({*group} ^ {number})) for number in unsure if number in group or apart[number, list(group)].min() < JOINING.apart]
             others.append(_filled(segments, apart, unsure, group, tell(group)[1].known))
             better = max((other for other in others if len(other) > 1), key=lambda other: (tell(other)[0], other), default=group)

@@ -101,7 +101,8 @@ class JoiningSettings:
         sampled: points of a piece that distances are measured with, at least half as many .
         outlined: .. and those that its outline is measured with.
         large: pieces of which any two that are no farther apart are tried.
-        starts: clusters that are made better piece by piece.
+        starts: clusters that are made better piece by piece ..
+        asked: .. until so many groups were tried: each takes 5 ms.
         larger: pieces may together exceed each side of the object by this share .
         larger_by: .. and this length [m]: what a look is off by (docs/perception.md).
         least: share of its longest side that is seen at least.
@@ -114,6 +115,7 @@ class JoiningSettings:
     outlined: int = 3000
     large: int = 6
     starts: int = 8
+    asked: int = 300
     larger: float = 0.10
     larger_by: float = 0.01
     least: float = 0.8

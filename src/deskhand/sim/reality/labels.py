@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from zlib import crc32
 
 import cv2
@@ -18,6 +19,7 @@ PRINTED = ("box", "can", "cup", "eraser", "marker")
 CLEAR = ("cup",)
 METAL = ("can", "cup")
 WORDS = ("OATS", "TEA", "SALT", "No 5", "soft", "FRESH", "250 g", "HB", "ultra", "Cafe", "100 %", "MIX", "A4", "extra", "NEW", "Lab", "bio", "3 in 1")
+SMALL_PRINT = "contents and use see below"
 INKS: tuple[RGB, ...] = ((0.95, 0.95, 0.93), (0.08, 0.08, 0.10), (0.80, 0.10, 0.12), (0.10, 0.25, 0.62), (0.95, 0.78, 0.10), (0.10, 0.45, 0.22))
 SHINE = 0.6  # specular of metal
 OPACITY = 0.45  # of clear objects
@@ -38,9 +40,8 @@ def drawn_surface(item: ObjectSpec, surfaces: SurfaceReality, seed: int) -> str:
 def add_surface(spec: mujoco.MjSpec, item: ObjectSpec, surface: str, seed: int) -> None:
     """The material of ``item``, named like it, with this surface."""
     if surface == "printed":
-        rng = np.random.default_rng([seed, crc32(item.name.encode()), 322])
         texture = spec.add_texture(name=item.name, type=mujoco.mjtTexture.mjTEXTURE_CUBE, width=FACE, height=6 * FACE, nchannel=3)
-        texture.data = label_picture(item, rng).tobytes()
+        texture.data = label_picture(item, _draws(item, seed)).tobytes()
         material = spec.add_material(name=item.name, rgba=[1, 1, 1, 1], specular=0.2, shininess=0.3, reflectance=0)
         material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = item.name
         return
@@ -50,19 +51,45 @@ def add_surface(spec: mujoco.MjSpec, item: ObjectSpec, surface: str, seed: int) 
 
 def label_picture(item: ObjectSpec, rng: np.random.Generator) -> Picture:
     """Six faces (6 FACE, FACE, 3): +x, -x, +y, -y, +z, -z. About two thirds of each stay in the object's own colour."""
+    return np.concatenate([face for face, _ in _faces(item, rng)])
+
+
+def _faces(item: ObjectSpec, rng: np.random.Generator) -> list[tuple[Picture, bool]]:
+    """The six faces, and whether they show the word."""
+    panel, ink, word = _design(item, rng)
+    plain_ends = item.kind in ("can", "cup", "marker")
+    return [_face(item.rgb, panel, ink, word, rng, end=plain_ends and number >= 4) for number in range(6)]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a printed object says: ``word``, and which of its faces +x, -x, +y, -y, +z, -z show it."""
+
+    word: str
+    faces: tuple[bool, ...]
+
+
+def label_of(item: ObjectSpec, seed: int) -> Label:
+    """The print that a printed object has under this seed."""
+    return Label(_design(item, _draws(item, seed))[2], tuple(shows for _, shows in _faces(item, _draws(item, seed))))
+
+
+def _draws(item: ObjectSpec, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, crc32(item.name.encode()), 322])
+
+
+def _design(item: ObjectSpec, rng: np.random.Generator) -> tuple[RGB, RGB, str]:
+    """Colours of panel and ink, and the word."""
     inks = [ink for ink in INKS if np.abs(np.array(ink) - item.rgb).max() > 0.3]
     panel, ink = (inks[int(index)] for index in rng.choice(len(inks), 2, replace=False))
-    word = str(rng.choice(WORDS))
-    plain_ends = item.kind in ("can", "cup", "marker")
-    faces = [_face(item.rgb, panel, ink, word, rng, end=plain_ends and number >= 4) for number in range(6)]
-    return np.concatenate(faces)
+    return panel, ink, str(rng.choice(WORDS))
 
 
-def _face(ground: RGB, panel: RGB, ink: RGB, word: str, rng: np.random.Generator, end: bool) -> Picture:
+def _face(ground: RGB, panel: RGB, ink: RGB, word: str, rng: np.random.Generator, end: bool) -> tuple[Picture, bool]:
     face = np.empty((FACE, FACE, 3), np.uint8)
     face[:] = _bytes(ground)
     if end:
-        return face
+        return face, False
     style = int(rng.integers(4))
     if style in (0, 2):  # a panel with a word
         top = int(rng.integers(20, 50))
@@ -73,11 +100,11 @@ def _face(ground: RGB, panel: RGB, ink: RGB, word: str, rng: np.random.Generator
         cv2.rectangle(face, (0, 84), (FACE, 100), _bytes(ink), -1)
     if style >= 2:  # small print
         for row in range(int(rng.integers(2, 5))):
-            cv2.putText(face, "contents and use see below", (10, 92 + 9 * row), cv2.FONT_HERSHEY_SIMPLEX, 0.28, _bytes(panel), 1, cv2.LINE_AA)
+            cv2.putText(face, SMALL_PRINT, (10, 92 + 9 * row), cv2.FONT_HERSHEY_SIMPLEX, 0.28, _bytes(panel), 1, cv2.LINE_AA)
     if style == 3:  # bars
         for start in 24 + np.cumsum(rng.integers(3, 8, 10)):
             cv2.rectangle(face, (int(start), 20), (int(start) + int(rng.integers(1, 4)), 60), _bytes(ink), -1)
-    return face
+    return face, style != 3
 
 
 def _write(face: Picture, word: str, place: tuple[int, int], ink: RGB) -> None:

@@ -92,7 +92,9 @@ POLICIES: dict[str, Policy] = {
     "not_holding": Policy(2, (LOOK, Advice("pick", "pick it first", (("object_id", OBJECT),))), "report that nothing is held"),
     "already_holding": Policy(1, (STATE, Advice("plan_task", "put down what is held first")), "put it down, then go on"),
     "wipe_failed": Policy(
-        3, (Advice("find_stains", "see what is left, and where"), STATE, Advice("wipe", "go over what is left once more")), "report what is left"
+        3,
+        (Advice("find_stains", "see what is left, and where"), Advice("pick", "put it down and take it again: it slipped up"), Advice("wipe", "once more")),
+        "report what is left",
     ),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),
     "start_in_collision": Policy(2, (STATE, LOOK, HOME), "report what touches the arm"),

@@ -51,6 +51,15 @@ def test_words_belong_to_the_object_that_they_stand_on(reads):
     assert seen[0].mask is not None and seen[0].mask.sum() == len(second)
 
 
+def test_a_line_on_an_object_is_told_where_it_is_in_the_picture(reads):
+    picture = frame()
+    printed(picture, "bab", 420, 300, 16)
+    mask = np.zeros(picture.depth.shape, bool)
+    mask.reshape(-1)[pixels(400, 280, 500, 340)] = True
+    (line,) = reads.on(picture.color, mask)
+    assert line.text == "bab" and np.abs(line.corners.mean(axis=0) - [444, 308]).max() < 2 and 16 <= line.height < 48
+
+
 def test_an_object_before_a_word_does_not_get_it(reads):
     picture = frame()
     printed(picture, "abc", 200, 100, 16)

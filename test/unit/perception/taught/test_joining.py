@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.perception.segment.segmentation import Segment, make_segment
-from deskhand.perception.taught.joining import _distances, _filled, _groups, kept_pieces
+from deskhand.perception.taught.joining import _distances, _filled, _groups, are_two, kept_pieces
 from deskhand.perception.taught.naming import STRANGE, Known
 
 RACK = (0.27, 0.27, 0.32)
@@ -70,3 +70,33 @@ def test_a_board_that_stands_against_a_hob_is_cut_off_it_by_its_colour() -> None
     assert [len(item) for item in loose] == [int(board.sum())]
     one_colour: Any = SimpleNamespace(**{**vars(view), "chroma": np.full_like(chroma, 1 / 3)})
     assert [len(item) for item in kept_pieces(one_colour, _Shown(plate | knob), [replace(both, whole=True), handle], {})[1]] == [len(both), len(handle)]
+
+
+class _ByHeight:
+    """Knows what ends at 5 cm as a bowl and what ends higher as a jar; a jar is 5 cm high."""
+
+    def __init__(self, surely: float, high: np.ndarray) -> None:
+        self._surely, self._high = surely, high
+
+    def name(self, items: Any, pixels: Any, frame: Any) -> Any:
+        return items
+
+    def known(self, frame: Any, pixels: np.ndarray, size: Any) -> Known:
+        own = len(np.intersect1d(pixels, self._high))
+        if own < len(pixels):
+            return Known("jar", 0.97, (0.05, 0.10, 0.10)) if own else STRANGE
+        return Known("bowl", self._surely, (0.05, 0.10, 0.10))
+
+
+def test_a_taught_object_and_what_makes_it_too_large_are_two() -> None:
+    bowl, below = _board((0.0, 0.0, 0.05), (0.10, 0.10, 0.10), 0), _board((0.0, 0.0, 0.0), (0.08, 0.08, 0.05), 1)
+    points = np.concatenate([bowl.points, below.points])
+    view: Any = SimpleNamespace(
+        valid=np.ones((2, 400), bool), filled=np.zeros((2, 400), bool), chroma=np.full((2, 400, 3), 1 / 3), light=np.full((2, 400), 90.0),
+        points=points.reshape(2, 400, 3), whole=None, in_picture=lambda pixels: pixels,
+    )  # fmt: skip
+    assert are_two(view, _ByHeight(0.6, bowl.pixels), bowl, below, {})
+    low = replace(below, points=np.add(below.points, (0.0, 0.0, 0.05)))  # both together are a jar, and no larger
+    raised: Any = SimpleNamespace(**{**vars(view), "points": np.concatenate([bowl.points, low.points]).reshape(2, 400, 3)})
+    assert not are_two(raised, _ByHeight(0.6, bowl.pixels), bowl, low, {})
+    assert not are_two(view, _Shown(np.zeros((2, 400), bool)), bowl, below, {}), "nobody taught any of it"
