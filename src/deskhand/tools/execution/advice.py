@@ -92,8 +92,8 @@ POLICIES: dict[str, Policy] = {
     "not_holding": Policy(2, (LOOK, Advice("pick", "pick it first", (("object_id", OBJECT),))), "report that nothing is held"),
     "already_holding": Policy(1, (STATE, Advice("plan_task", "put down what is held first")), "put it down, then go on"),
     "wipe_failed": Policy(
-        3,
-        (Advice("find_stains", "see what is left, and where"), Advice("pick", "put it down and take it again: it slipped up"), Advice("wipe", "once more")),
+        2,
+        (Advice("find_stains", "see what is left, and where"), Advice("place_at", "put down what wipes, then pick it again: it slipped")),
         "report what is left",
     ),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),

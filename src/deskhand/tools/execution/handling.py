@@ -116,7 +116,8 @@ def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
     timeout=120.0,
     when_to_use="To wipe or sweep over a free part of the table, with a sponge that is held, or with the closed fingers.",
     limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in it. "
-    "Fails with wipe_failed where a look shows that more than half of the stain is left.",
+    "Fails with wipe_failed where a look shows that more than half of the stain is left: a held object that has slipped up between the fingers no "
+    "longer reaches the table, put it down and pick it again.",
     examples=[("Wipe the middle of the desk with the sponge in the gripper", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
     failures=[("The area reaches over the edge of the desk", {"x": 0.5, "y": 0.6, "length": 0.1, "width": 0.1}, "invalid_input")],
 )
