@@ -103,8 +103,12 @@ def _shadows(parts: list[Mask], dark: Mask, share: Array, above: Mask) -> list[b
 
 
 def table_seen(view: DeskView) -> Mask:
-    """Pixels (H, W) that show the bare table, or paint on it: as deep as it, or without depth between such, as dark paint is."""
-    above = cv2.dilate((view.objects | view.robot).astype(np.uint8), np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
+    """Pixels (H, W) that show the bare table, or paint on it: as deep as it, or without depth between such, as dark paint is; not the floor of a container,
+    which its walls surround.
+    """
+    around = np.zeros(view.valid.shape, np.uint8)
+    cv2.drawContours(around, cv2.findContours((view.objects | view.robot).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0], -1, 1, cv2.FILLED)
+    above = cv2.dilate(around, np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
     with np.errstate(invalid="ignore"):
         flat = view.valid & (np.abs(view.points[..., 2]) < FLAT)
     closed = cv2.morphologyEx(flat.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((HOLES, HOLES), np.uint8)) > 0
