@@ -71,6 +71,11 @@ def low_between(desk: ScenarioDesk, height: float, apart: float = 0.05) -> list[
 
 def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> float:
     """Share of the points on the sides and top of an object's true box that nothing stands before, as seen from ``eye`` (3,)."""
+    return float(seen_points(desk, name, eye, count).mean())
+
+
+def seen_points(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> npt.NDArray[np.bool_]:
+    """Which of ``count`` points on the sides and top of an object's true box nothing stands before, as seen from ``eye`` (3,); always the same points."""
     truth = desk.truth(name)
     random = np.random.default_rng(0)
     points = random.uniform(-0.5, 0.5, (count, 3))
@@ -80,14 +85,14 @@ def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> f
     simulation = desk.simulation
     own = simulation.built.object_bodies[desk.names.index(name)]
     geom = np.zeros(1, np.int32)
-    hits = 0
+    seen = np.zeros(count, bool)
     with simulation.lock:
-        for point in world:
+        for index, point in enumerate(world):
             way = point - eye
             length = float(np.linalg.norm(way))
             distance = mujoco.mj_ray(simulation.model, simulation.data, eye, way / length, None, 1, -1, geom)
-            hits += int(geom[0] >= 0 and simulation.model.geom_bodyid[geom[0]] == own and abs(distance - length) < 0.004)
-    return hits / count
+            seen[index] = geom[0] >= 0 and simulation.model.geom_bodyid[geom[0]] == own and abs(distance - length) < 0.004
+    return seen
 
 
 def table_seen(desk: ScenarioDesk, points: Array, eye: Array) -> Array:

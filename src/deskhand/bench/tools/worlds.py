@@ -9,6 +9,7 @@ import numpy as np
 from deskhand.bench.tools.drawing import Random, can_slide, drawn
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.sim.camera import mounted
 from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
@@ -97,6 +98,11 @@ def behind(random: Random) -> WorldSpec:
         )
     )
     return drawn(random, world, [("block", "tall")], turn=0.1, facing=True)
+
+
+def behind_from_the_wrist(random: Random) -> WorldSpec:
+    """The same, with the camera on the arm."""
+    return replace(behind(random), camera=mounted("wrist"))
 
 
 def stacked(random: Random) -> WorldSpec:
