@@ -7,7 +7,7 @@ import numpy as np
 from deskhand.bench.perception.measure import VISIBLE
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.motions import seen_points, seen_share, table_seen
+from deskhand.bench.tools.motions import seen_share, shown_points, table_seen
 from deskhand.bench.tools.worlds import behind, behind_from_the_wrist
 
 
@@ -116,11 +116,11 @@ def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
 def shows_more(desk: ScenarioDesk) -> Measured:
     desk.call("look")
     desk.call("move_home")
-    eye = desk.frame().world_T_camera[:3, 3]
-    before = {name: seen_points(desk, name, eye) for name in desk.names}
+    frame = desk.frame()
+    before = {name: shown_points(desk, name, frame) for name in desk.names}
     name = min(before, key=lambda name: float(before[name].mean()))
     desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(desk.truth(name).size) / 2})
-    after = seen_points(desk, name, desk.frame().world_T_camera[:3, 3])
+    after = shown_points(desk, name, desk.frame())
     return Measured(float((after & ~before[name]).sum() / (~before[name]).sum()), "share of the surface that was not seen from home", at_least=0.2)
 
 
