@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from cast import Bowl, cast
 
+from deskhand.perception.containers.containers import _is_inside
+from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.footprint import rectangle
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS
@@ -97,3 +101,23 @@ def test_a_saucer_is_still_there_when_a_bowl_stands_in_it():
         low, high = sorted(after, key=lambda item: item.top)
         assert low.id == saucer.id and np.allclose(low.size[:2], 0.14, atol=0.006)
         assert np.allclose(high.size[:2], 0.11, atol=0.006)
+
+
+def piece(points, chroma=(1 / 3, 1 / 3, 1 / 3)):
+    pixels = np.arange(len(points))
+    return Segment(pixels, points, np.ones(len(points), bool), np.array(chroma), 100.0, pixels)
+
+
+def test_the_inside_of_a_bowl_goes_round_and_rises_wherever_it_stands():
+    x, y = np.random.default_rng(4).uniform(-0.04, 0.04, (2, 4000))
+    x, y = x[np.hypot(x, y) < 0.04], y[np.hypot(x, y) < 0.04]
+    bowl = Hollow(piece(np.zeros((1, 3))), rectangle(np.zeros(2), np.array([0.11, 0.11]), 0.0), True, 0.07, 0.003, 0.003)
+    inside = piece(np.column_stack([x, y, 0.025 + 16 * (x**2 + y**2)]))
+    assert _is_inside(bowl, inside)
+    half = inside.points[:, 0] > 0  # the rest is hidden
+    assert _is_inside(bowl, piece(inside.points[half]))
+    assert not _is_inside(bowl, piece(inside.points, (0.5, 0.3, 0.2)))
+    ball = np.column_stack([x, y, 0.03 + np.sqrt(0.041**2 - x**2 - y**2)])
+    tilted = np.column_stack([x, y, 0.04 + 0.4 * x])
+    block = np.column_stack([x, y, np.where(np.abs(x) < 0.015, 0.045, 0.025)])
+    assert not any(_is_inside(bowl, piece(points)) for points in (ball, tilted, block))
