@@ -1,12 +1,16 @@
 """Containers that are heaped full are still known by a look that knew them before; those that are gone are gone."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from cast import Bowl, cast
 
+from deskhand.perception.containers.containers import _is_inside
+from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.footprint import rectangle
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS
@@ -63,3 +67,57 @@ def test_a_bowl_that_was_pushed_a_little_is_where_it_is_seen(by):
     perception = Perception()
     (before,), (after,) = ([item for item in perception.detect(cast(Bowl((x, 0.0), 0.055), noise=0.0)[0]).objects if item.is_container] for x in (0.0, by))
     assert after.id == before.id and after.position[0] - before.position[0] == pytest.approx(by, abs=0.003)
+
+
+@dataclass(frozen=True)
+class Saucer:
+    """A low open cylinder at the origin [m]: of one colour with the bowl that stands in it."""
+
+    radius: float = 0.07
+    height: float = 0.016
+    color: tuple[int, int, int] = (60, 140, 150)
+
+    def hit(self, eye, rays):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rim = self._level(eye, rays, self.height, self.radius - 0.006, self.radius)
+            floor = self._level(eye, rays, 0.004, 0.0, self.radius - 0.006)
+        return np.minimum(rim, floor)
+
+    def _level(self, eye, rays, height, inner, outer):
+        t = (height - eye[2]) / rays[..., 2]
+        away = np.hypot(eye[0] + t * rays[..., 0], eye[1] + t * rays[..., 1])
+        return np.where((t > 0) & (away >= inner) & (away < outer), t, np.inf)
+
+    def paint(self, points, random):
+        return np.broadcast_to(self.color, points.shape)
+
+
+def test_a_saucer_is_still_there_when_a_bowl_stands_in_it():
+    perception = Perception()
+    (saucer,) = [item for item in perception.detect(cast(Saucer(), noise=0.0)[0]).objects if item.is_container]
+    for _ in range(2):
+        after = perception.detect(cast(Saucer(), Bowl((0.0, 0.0), 0.055), noise=0.0)[0]).objects
+        assert len(after) == 2 and all(item.is_container for item in after)
+        low, high = sorted(after, key=lambda item: item.top)
+        assert low.id == saucer.id and np.allclose(low.size[:2], 0.14, atol=0.006)
+        assert np.allclose(high.size[:2], 0.11, atol=0.006)
+
+
+def piece(points, chroma=(1 / 3, 1 / 3, 1 / 3)):
+    pixels = np.arange(len(points))
+    return Segment(pixels, points, np.ones(len(points), bool), np.array(chroma), 100.0, pixels)
+
+
+def test_the_inside_of_a_bowl_goes_round_and_rises_wherever_it_stands():
+    x, y = np.random.default_rng(4).uniform(-0.04, 0.04, (2, 4000))
+    x, y = x[np.hypot(x, y) < 0.04], y[np.hypot(x, y) < 0.04]
+    bowl = Hollow(piece(np.zeros((1, 3))), rectangle(np.zeros(2), np.array([0.11, 0.11]), 0.0), True, 0.07, 0.003, 0.003)
+    inside = piece(np.column_stack([x, y, 0.025 + 16 * (x**2 + y**2)]))
+    assert _is_inside(bowl, inside)
+    half = inside.points[:, 0] > 0  # the rest is hidden
+    assert _is_inside(bowl, piece(inside.points[half]))
+    assert not _is_inside(bowl, piece(inside.points, (0.5, 0.3, 0.2)))
+    ball = np.column_stack([x, y, 0.03 + np.sqrt(0.041**2 - x**2 - y**2)])
+    tilted = np.column_stack([x, y, 0.04 + 0.4 * x])
+    block = np.column_stack([x, y, np.where(np.abs(x) < 0.015, 0.045, 0.025)])
+    assert not any(_is_inside(bowl, piece(points)) for points in (ball, tilted, block))

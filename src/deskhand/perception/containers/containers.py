@@ -297,7 +297,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
         loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.inside_at(points) + 0.009)
         pixels = hollow.segment.pixels[loose]
         if len(pixels) >= settings.min_pixels and not hollow.segment.whole:  # where shape made it one, it also told what lies in it
-            pieces = _pieces(view, pixels, settings)
+            pieces = [item for item in _pieces(view, pixels, settings) if not _is_inside(hollow, item)]
             taken = np.isin(hollow.segment.pixels, np.concatenate([p.pixels for p in pieces])) if pieces else np.zeros(len(points), bool)
             rest += pieces
             hollow = replace(hollow, segment=make_segment(view, hollow.segment.pixels[~taken]))
@@ -349,6 +349,21 @@ def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[S
 def _goes_lower(item: Segment, hollow: Hollow) -> bool:
     """Whether a piece goes on below what is seen of a hollow object, as what carries it does."""
     return quantile(item.points[:, 2], 0.05) < quantile(hollow.segment.points[:, 2], 0.05) - RIM.lower
+
+
+def _is_inside(hollow: Hollow, item: Segment) -> bool:
+    """Whether a piece in a round hollow object of its colour is the inside of that, which goes round its axis and rises outwards; what stands below it may
+    have lifted it, so that its height tells nothing.
+    """
+    if not hollow.round or np.linalg.norm(item.chroma - hollow.segment.chroma) > RIM.same_chroma:
+        return False
+    ring = (lengths(item.points[:, :2] - hollow.rim.centre) / RIM.ring).astype(int)
+    count = np.bincount(ring)
+    rings = [median(item.points[ring == number, 2]) for number in np.flatnonzero(count >= RIM.few)]
+    if len(rings) < RIM.rings or (np.diff(rings) < -RIM.on_wall).any():
+        return False
+    off = np.abs(item.points[:, 2] - np.interp(ring, np.flatnonzero(count >= RIM.few), rings))
+    return bool((off < RIM.on_wall).mean() > RIM.round_about)
 
 
 def _is_scrap(hollow: Hollow, item: Segment) -> bool:

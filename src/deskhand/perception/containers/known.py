@@ -25,13 +25,21 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
     """
     found, left, unseen = list(hollows), list(segments), []
     for old in known:
-        near = next((number for number, new in enumerate(found) if np.linalg.norm(old.rim.centre - new.rim.centre) < KNOWN.same), None)
-        if near is not None and _agree(old, found[near]):
+        near = [number for number, new in enumerate(found) if np.linalg.norm(old.rim.centre - new.rim.centre) < KNOWN.same]
+        if any(_agree(old, found[number]) for number in near):
             continue
         state = look_for(view, old)
-        if near is not None:
-            if state == "there" and _shown(view, old) > _shown(view, found[near]):  # else it has moved a little
-                found[near] = replace(old, segment=found[near].segment)
+        if near:
+            new = found[near[0]]
+            if state == "there" and _stands_in(view, new, old):
+                own, left = _own(old, left)
+                around = ~new.holds(new.segment.points) & (new.segment.points[:, 2] < old.height + KNOWN.margin)
+                pixels = np.concatenate([new.segment.pixels[around], *(part.pixels for part in own)])
+                if min(len(pixels), (~around).sum()) >= KNOWN.scrap:
+                    found[near[0]] = replace(new, segment=part_of(new.segment, ~around)) if around.any() else new
+                    found.append(replace(old, segment=make_segment(view, pixels)))
+            elif state == "there" and _shown(view, old) > _shown(view, new):  # else it has moved a little
+                found[near[0]] = replace(old, segment=new.segment)
             continue
         own, rest = _own(old, left) if state == "there" else ([], left)
         if own:
@@ -46,6 +54,12 @@ def _agree(old: Hollow, new: Hollow) -> bool:
     """Whether two looks have measured the same."""
     sides = np.abs(np.sort(old.rim.size) - np.sort(new.rim.size)).max()
     return bool(np.linalg.norm(old.rim.centre - new.rim.centre) < KNOWN.shift and sides < KNOWN.shift)
+
+
+def _stands_in(view: View, new: Hollow, old: Hollow) -> bool:
+    """Whether a container stands in a lower and wider one, whose rim is seen around it."""
+    higher, wider = new.height - old.height, (old.rim.size - new.rim.size).min()
+    return bool(higher > KNOWN.near and wider > KNOWN.shift and _shown(view, new) >= KNOWN.there)
 
 
 def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:

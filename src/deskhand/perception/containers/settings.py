@@ -49,6 +49,9 @@ class RimSettings:
         few: fewer points below tell nothing [px].
         below: points of the wall are farther below what touches it [m].
         on_something: what begins higher does not stand on the table [m].
+        ring: width of the rings about the axis in which the inside of a round object has one height [m] .
+        rings: .. at least so many must be seen .
+        round_about: .. and this share of the points has it, to ``on_wall``.
     """
 
     min_side: float = 0.024
@@ -70,6 +73,9 @@ class RimSettings:
     few: int = 25
     below: float = 0.002
     on_something: float = 0.012
+    ring: float = 0.004
+    rings: int = 4
+    round_about: float = 0.85
 
 
 @dataclass(frozen=True)
