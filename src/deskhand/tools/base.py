@@ -77,6 +77,7 @@ MODULES = (
     "reasoning.verification",
     "reasoning.weighings",
     "reasoning.viewing",
+    "reasoning.next_view",
     "execution.cloud_grasps",
     "execution.controllers",
     "execution.forces",

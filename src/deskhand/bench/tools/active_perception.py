@@ -7,8 +7,8 @@ import numpy as np
 from deskhand.bench.perception.measure import VISIBLE
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.motions import seen_share, table_seen
-from deskhand.bench.tools.worlds import behind
+from deskhand.bench.tools.motions import seen_share, shown_points, table_seen
+from deskhand.bench.tools.worlds import behind, behind_from_the_wrist
 
 
 @scenario(
@@ -104,3 +104,42 @@ def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
     can = desk.truth("can").pose[:2, 3]
     off = min(float(np.linalg.norm(np.array(item["position"])[:2] - can)) for item in given["objects"])
     return Measured(1000 * off if desk.call("get_robot_state")["at_home"] else float("nan"), "mm between the can and where it is seen", at_most=10.0)
+
+
+@scenario(
+    tool="go_next_view",
+    name="shows_more",
+    situation="The camera on the arm goes to the next view of the object of which home shows least: how much of what home does not show does it see?",
+    world=behind_from_the_wrist,
+    changes=True,
+)
+def shows_more(desk: ScenarioDesk) -> Measured:
+    desk.call("look")
+    desk.call("move_home")
+    frame = desk.frame()
+    before = {name: shown_points(desk, name, frame) for name in desk.names}
+    name = min(before, key=lambda name: float(before[name].mean()))
+    desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(desk.truth(name).size) / 2})
+    after = shown_points(desk, name, desk.frame())
+    return Measured(float((after & ~before[name]).sum() / (~before[name]).sum()), "share of the surface that was not seen from home", at_least=0.2)
+
+
+@scenario(
+    tool="go_next_view",
+    name="less_unknown",
+    situation="It goes to the next view of a block behind a tall box: which share of what was unknown around it is unknown still?",
+    world=behind_from_the_wrist,
+    changes=True,
+)
+def less_unknown(desk: ScenarioDesk) -> Measured:
+    desk.call("look")
+    desk.call("move_home")
+    asked = {"position": desk.truth("block").pose[:3, 3].round(4).tolist(), "radius": 0.03}
+    first = desk.call("go_next_view", asked)
+    return Measured(first["unknown_after"] / first["unknown_before"], "share of the unknown space that is left", at_most=0.7)
+
+
+@scenario(tool="go_next_view", name="camera_stands_still", situation="The camera is not on the arm: is the call refused as impossible?", world=behind)
+def camera_stands_still(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    return Measured(float(desk.result("go_next_view", {"position": [0.0, 0.0, 0.02]}).code == "impossible"), "1 when refused so", equal=1)

@@ -17,6 +17,7 @@ from deskhand.arms.config import load_arm
 from deskhand.bench.perception.measure import match
 from deskhand.bench.perception.truth import SeenTruth, seen_truth
 from deskhand.bench.tools.drawing import GAP, free_pose, stands_free
+from deskhand.cameras.config import CameraMount
 from deskhand.errors import ERROR_NUMBERS, DeskhandError, error_from_number
 from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
@@ -95,7 +96,8 @@ class ScenarioDesk:
         self._seed = seed
         self.random = np.random.default_rng(seed)
         self._camera = SimCamera(self.simulation)
-        devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), self._camera, SimClock(self.simulation))
+        mount = CameraMount(world.camera.link, world.camera.frame_id, world.camera.world_T_camera) if world.camera.link else None
+        devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), self._camera, SimClock(self.simulation), mount)
         self.robot: LocalRobot = make_local_robot(load_arm(world.arm), devices)
         self._registry = registry
         self._renderer = RgbdRenderer(self.simulation)

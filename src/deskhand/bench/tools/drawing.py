@@ -88,6 +88,16 @@ def stands_free(world: WorldSpec, item: ObjectSpec, others: Sequence[ObjectSpec]
     return _fits(world, [item], [], (others, ()), gap)
 
 
+def can_slide(world: WorldSpec, name: str, length: float, gap: float = GAP) -> bool:
+    """Whether an object can slide by ``length`` [m] in some direction, staying as :func:`stands_free` says; asked every 15 degrees."""
+    item = next(one for one in world.objects if one.name == name)
+    others = [one for one in world.objects if one.name != name]
+    ways = [length * np.array([math.cos(angle), math.sin(angle), 0.0]) for angle in np.arange(24) * math.pi / 12]
+    return any(
+        all(stands_free(world, replace(item, pose=make_transform(None, share * way) @ item.pose), others, gap) for share in (1, 0.5, 0.75)) for way in ways
+    )
+
+
 def free_pose(random: Random, world: WorldSpec, item: ObjectSpec, others: Sequence[ObjectSpec], gap: float = GAP, turn: float = math.pi) -> Array:
     """world_T_object (4, 4) of a free place, on the table as it stands, turned by up to ``turn`` [rad].
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.types import Frame
 
 
 class Reference:
@@ -71,23 +72,38 @@ def low_between(desk: ScenarioDesk, height: float, apart: float = 0.05) -> list[
 
 def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> float:
     """Share of the points on the sides and top of an object's true box that nothing stands before, as seen from ``eye`` (3,)."""
-    truth = desk.truth(name)
-    random = np.random.default_rng(0)
+    return float(seen_points(desk, name, eye, count).mean())
+
+
+def shown_points(desk: ScenarioDesk, name: str, frame: Frame, count: int = 400) -> npt.NDArray[np.bool_]:
+    """Which of ``count`` points on the sides and top of an object's true box a picture shows; always the same points."""
+    pixels = frame.project(_surface_points(desk, name, count))
+    inside = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels < [frame.intrinsics.width, frame.intrinsics.height]).all(axis=1)
+    return np.asarray(seen_points(desk, name, frame.world_T_camera[:3, 3], count) & inside)
+
+
+def _surface_points(desk: ScenarioDesk, name: str, count: int) -> Array:
+    truth, random = desk.truth(name), np.random.default_rng(0)
     points = random.uniform(-0.5, 0.5, (count, 3))
     face = random.integers(0, 5, count)  # not the underside
     points[np.arange(count), np.where(face == 4, 2, face // 2)] = np.where(face == 4, 0.5, face % 2 - 0.5)
-    world = points * np.asarray(truth.size) @ truth.pose[:3, :3].T + truth.pose[:3, 3]
+    return np.asarray(points * np.asarray(truth.size) @ truth.pose[:3, :3].T + truth.pose[:3, 3])
+
+
+def seen_points(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> npt.NDArray[np.bool_]:
+    """Which of these points nothing stands before, as seen from ``eye`` (3,)."""
+    world = _surface_points(desk, name, count)
     simulation = desk.simulation
     own = simulation.built.object_bodies[desk.names.index(name)]
     geom = np.zeros(1, np.int32)
-    hits = 0
+    seen = np.zeros(count, bool)
     with simulation.lock:
-        for point in world:
+        for index, point in enumerate(world):
             way = point - eye
             length = float(np.linalg.norm(way))
             distance = mujoco.mj_ray(simulation.model, simulation.data, eye, way / length, None, 1, -1, geom)
-            hits += int(geom[0] >= 0 and simulation.model.geom_bodyid[geom[0]] == own and abs(distance - length) < 0.004)
-    return hits / count
+            seen[index] = geom[0] >= 0 and simulation.model.geom_bodyid[geom[0]] == own and abs(distance - length) < 0.004
+    return seen
 
 
 def table_seen(desk: ScenarioDesk, points: Array, eye: Array) -> Array:

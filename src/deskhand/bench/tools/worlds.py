@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.bench.tools.drawing import Random, drawn
+from deskhand.bench.tools.drawing import Random, can_slide, drawn
+from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.sim.camera import mounted
 from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
@@ -42,21 +44,23 @@ def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
 
 
 def objects(random: Random) -> WorldSpec:
-    """Six well separated objects and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
-    return drawn(
-        random,
-        WorldSpec(
-            (
-                block("red", 0.00, 0.10, RED),
-                block("green", 0.08, -0.05, GREEN),
-                block("blue", -0.06, -0.12, BLUE),
-                upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.06, YELLOW),
-                upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE),
-                upright("cup", "cup", (0.07, 0.07, 0.08), 0.14, -0.14, WHITE),
-                bin_at(0.03, 0.30),
-            )
-        ),
+    """Six well separated objects and a bin; names: red, green, blue (blocks), can, box, cup, bin. The blocks and the can have room to slide 9 cm some way."""
+    world = WorldSpec(
+        (
+            block("red", 0.00, 0.10, RED),
+            block("green", 0.08, -0.05, GREEN),
+            block("blue", -0.06, -0.12, BLUE),
+            upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.06, YELLOW),
+            upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE),
+            upright("cup", "cup", (0.07, 0.07, 0.08), 0.14, -0.14, WHITE),
+            bin_at(0.03, 0.30),
+        )
     )
+    for _ in range(50):
+        made = drawn(random, world)
+        if all(can_slide(made, name, 0.09) for name in ("red", "green", "blue", "can")):
+            return made
+    raise DeskhandError("invalid_input", "no layout was found in which the blocks and the can have room to move.")
 
 
 def bare(random: Random) -> WorldSpec:
@@ -94,6 +98,11 @@ def behind(random: Random) -> WorldSpec:
         )
     )
     return drawn(random, world, [("block", "tall")], turn=0.1, facing=True)
+
+
+def behind_from_the_wrist(random: Random) -> WorldSpec:
+    """The same, with the camera on the arm."""
+    return replace(behind(random), camera=mounted("wrist"))
 
 
 def stacked(random: Random) -> WorldSpec:

@@ -12,9 +12,11 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse
+from deskhand.perception.track.coverage import Space
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import Position, rounded
 from deskhand.tools.reasoning.sight import hidden, hides, space_around, views_around
+from deskhand.types import Frame
 
 CELL = 0.01  # [m]
 LEAST_PATCH = 8  # cells of a hidden patch that is told
@@ -84,10 +86,23 @@ def next_view_point(
     views: Annotated[int, Field(ge=1, le=10, description="how many at most")] = 3,
 ) -> NextView:
     """Find the next view point: where a camera would see most of what is still unknown around an object or a place."""
-    if bool(object_id) == (position is not None):
-        raise DeskhandError("invalid_input", "next_view_point: give exactly one of object_id and position.", retry=True)
     frame = ctx.robot.observe()
-    on_hand = ctx.robot.camera_mount() is not None
+    space, centre = space_of(ctx, frame, object_id, position, radius, "next_view_point")
+    volume = space.unknown_volume
+    if not volume:
+        return NextView(views=[], unknown=0.0, gain_now=0.0, note="everything around it is seen already")
+    found, now = proposed_views(ctx, frame, space, centre, views)
+    return NextView(views=found, unknown=round(volume, 8), gain_now=now, note="" if found else "the arm reaches no view of it")
+
+
+def space_of(ctx: ToolContext, frame: Frame, object_id: str, position: list[float] | None, radius: float, asking: str) -> tuple[Space, Array]:
+    """The space around an object of the last look, or around a place, as a picture shows it, what it shows being known; and its middle (3,) [m].
+
+    Raises:
+        DeskhandError: ``invalid_input`` when both or neither are given, ``unknown_object``.
+    """
+    if bool(object_id) == (position is not None):
+        raise DeskhandError("invalid_input", f"{asking}: give exactly one of object_id and position.", retry=True)
     if object_id:
         item = last_look(ctx).get(object_id)
         centre, half = item.position, np.abs(item.pose[:3, :3]) @ np.asarray(item.size, dtype=float) / 2 + 0.01
@@ -99,12 +114,13 @@ def next_view_point(
     space = space_around(frame, np.minimum(low - np.array([0.12, 0.12, 0.0]), low), high + np.array([0.12, 0.12, 0.15]))
     space.between(low, high)
     space.wanted &= ~space.seen
-    volume = space.unknown_volume
-    if not volume:
-        return NextView(views=[], unknown=0.0, gain_now=0.0, note="everything around it is seen already")
-    eye = frame.world_T_camera[:3, 3]
-    distance = float(np.linalg.norm(eye - centre))
-    poses = views_around(centre, (0.2, 0.28) if on_hand else (distance,), eye)
+    return space, centre
+
+
+def proposed_views(ctx: ToolContext, frame: Frame, space: Space, centre: Array, most: int) -> tuple[list[View], float]:
+    """Up to ``most`` views that show most of what is wanted of a space, best first; and the share that the present one shows."""
+    eye, on_hand = frame.world_T_camera[:3, 3], ctx.robot.camera_mount() is not None
+    poses = views_around(centre, (0.2, 0.28) if on_hand else (float(np.linalg.norm(eye - centre)),), eye)
     gains = np.array([space.gain(pose, frame.intrinsics) for pose in poses])
     order = sorted(range(1, len(poses)), key=lambda k: (-round(float(gains[k]), 2), float(np.linalg.norm(poses[k][:3, 3] - eye))))
     found: list[View] = []
@@ -114,10 +130,9 @@ def next_view_point(
         if on_hand and joints is None:
             continue
         found.append(View(position=rounded(poses[k][:3, 3]), direction=rounded(poses[k][:3, 2]), gain=round(float(gains[k]), 3), joints=joints))
-        if len(found) == views:
+        if len(found) == most:
             break
-    note = "" if found else "the arm reaches no view of it"
-    return NextView(views=found, unknown=round(volume, 8), gain_now=round(float(gains[0]), 3), note=note)
+    return found, round(float(gains[0]), 3)
 
 
 def _joints(ctx: ToolContext, hand: Array) -> dict[str, float] | None:
