@@ -17,7 +17,7 @@ from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
-from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.containers import find_hollows, nested, standing_at
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
 from deskhand.perception.corrected import corrected
@@ -126,7 +126,7 @@ class Perception:
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
-        hollows, rest = self._standing(view, frame, hollows, rest)
+        hollows, rest = self._standing(view, frame, nested(hollows), rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         rest = join_resting(view, fits, rest)

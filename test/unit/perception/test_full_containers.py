@@ -101,6 +101,7 @@ def test_a_saucer_is_still_there_when_a_bowl_stands_in_it():
         low, high = sorted(after, key=lambda item: item.top)
         assert low.id == saucer.id and np.allclose(low.size[:2], 0.14, atol=0.006)
         assert np.allclose(high.size[:2], 0.11, atol=0.006)
+        assert (high.relation, high.support) == ("in", saucer.id)
 
 
 def piece(points, chroma=(1 / 3, 1 / 3, 1 / 3)):

@@ -52,6 +52,22 @@ def standing_at(view: View, hollow: Hollow, own_height: float, settings: Percept
     return replace(hollow, segment=segment, bottom=bottom, floor=bottom + hollow.wall), pieces
 
 
+def nested(hollows: list[Hollow]) -> list[Hollow]:
+    """The same with containers that stand in wider and lower ones on the floors of these: a bowl on a plate."""
+    result = []
+    for hollow in hollows:
+        around = [other for other in hollows if other is not hollow and other.for_sorting and _stands_in(hollow, other)] if hollow.for_sorting else []
+        floor = max((other.floor for other in around), default=0.0)
+        result.append(replace(hollow, bottom=floor, floor=max(hollow.floor, floor + hollow.wall)) if floor > hollow.bottom else hollow)
+    return result
+
+
+def _stands_in(hollow: Hollow, other: Hollow) -> bool:
+    reach = float(hollow.rim.size.max()) / 2
+    corners = hollow.rim.centre + reach * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+    return hollow.height > other.height and bool(other.holds(np.column_stack([corners, np.zeros(4)]), -RIM.on_wall).all())
+
+
 def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
     """The hollow object with the most complete rim that some of ``members`` make together, with those that it takes."""
     sizes = range(len(members), 0, -1) if len(members) < 4 else (len(members), 2, 1)

@@ -38,7 +38,8 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     floors = dict.fromkeys(range(len(placed)), 0.0)
     for i, item in enumerate(placed):
-        inside = None if i in containers else next((c for c in containers if is_in(item.segment, _hollow(placed[c]))), None)
+        around = [c for c in containers if i not in containers or _stands_in(_hollow(item), _hollow(placed[c]))]
+        inside = next((c for c in around if is_in(item.segment, _hollow(placed[c]))), None)
         if inside is not None:
             hollow = _hollow(placed[inside])
             floors[i] = hollow.floor
@@ -172,6 +173,11 @@ def _is_standing_round(item: Placed) -> bool:
 def _painted(view: View, item: Placed) -> Array:
     """Heights (N,) [m] of what has an object's own colour."""
     return np.asarray(view.points.reshape(-1, 3)[item.segment.paint, 2], dtype=float)
+
+
+def _stands_in(hollow: Hollow, other: Hollow) -> bool:
+    """Whether a container is known to stand below the rim of another."""
+    return hollow is not other and 0.0 < hollow.bottom < other.height < hollow.height
 
 
 def is_in(item: Segment, hollow: Hollow) -> bool:
