@@ -75,6 +75,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "gripper_failed": 604,
     "not_holding": 605,
     "already_holding": 606,
+    "wipe_failed": 607,
     # tasks and the agent
     "empty_instruction": 700,
     "not_understood": 701,

@@ -1,4 +1,4 @@
-"""Wipe an area of the table: what is held, or the closed fingers, go along lines over it, as near as is safe."""
+"""Wipe an area of the table: what is held, or the closed fingers, go along lines over it, as near as is safe; a look tells whether its stains went."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, transform_points
+from deskhand.perception.desk_view import view_of
+from deskhand.perception.stains import SMALLEST, find_stains, left_of, seen_of
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.carry import check_held, settled
 from deskhand.skills.why import RINGS, STEP, around, joined
@@ -23,6 +25,8 @@ OVERLAP = 0.7  # distance of the lines, in widths of what wipes
 LARGEST = 0.30  # [m] edge of an area
 CLEAR = 0.01  # [m] to objects
 REACHED = 0.012  # [m] that the path may end off
+SEEN = 0.6  # share of the area that a look must show to tell what is on it
+LEFT = 0.5  # share of what was stained that may be left
 NAMED = 3  # objects that a message names
 
 
@@ -62,8 +66,10 @@ class Area:
 def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> SkillResult:
     """Go over the rectangle of ``length`` along x and ``width`` along y [m] about (x, y) [m, world] in lines along y.
 
-    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``, ``times``.
-    Codes: ``invalid_input``, ``no_free_space`` (something stands there), ``object_lost`` and those of motion and safety.
+    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``,
+    ``times``; where it was stained before, ``stained`` [m2] then, and ``left``, the share of that which a look shows afterwards (None: it did not show enough).
+    Codes: ``invalid_input``, ``no_free_space`` (something stands there), ``object_lost``, ``wipe_failed`` (more than half is left), and those of motion and
+    safety.
     """
     if not (np.isfinite([x, y]).all() and 0.01 <= length <= LARGEST and 0.01 <= width <= LARGEST):
         raise DeskhandError("invalid_input", f"length and width must be 0.01 to {LARGEST:g} m, got {length} and {width}.")
@@ -71,12 +77,30 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     scene = ctx.scene() if ctx.belief.held is None else ctx.belief.scene or ctx.look()
     area = Area(x, y, length, width)
     _check_free(scene, ctx.robot.arm, area)
+    before = _stained(ctx, area) or 0.0
     below, breadth, tool = _wiper(ctx)
     closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
-    height = float(scene.table.pose[2, 3]) + GAP + below
-    path = _lines(x, y, length, width, breadth, height)
-    ways = [_poses(path, side, closed) for side in (1, -1)]
-    above = [ways[side][0].copy() for side in (0, 1)]
+    data: dict[str, object] = {"area": round(length * width, 5), "tool": tool}
+    path = _lines(x, y, length, width, breadth, float(scene.table.pose[2, 3]) + GAP + below)
+    off = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
+    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4)}
+    if off > REACHED:
+        raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
+    left: float | None = None
+    if before > SMALLEST:
+        ctx.step(0.8, "look whether it is clean")
+        ctx.go_home()
+        after = _stained(ctx, area)
+        left = None if after is None else after / before
+        data |= {"stained": round(before, 6), "left": None if left is None else round(left, 3)}
+    if left is not None and left > LEFT:
+        raise SkillError("wipe_failed", f"{100 * left:.0f} % of what was stained in {area} is still there.", data)
+    return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)
+
+
+def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> float:
+    """Along one of the ways, whichever can be reached; how far [m] from its end the gripper stopped."""
+    above = [way[0].copy() for way in ways]
     for pose in above:
         pose[2, 3] += ABOVE
     ctx.step(0.2, "come over the area")
@@ -99,10 +123,19 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     if held is not None:
         check_held(ctx, held)
     ctx.rise(ABOVE, allow)
-    data: dict[str, object] = {"area": round(length * width, 5), "lines": len(path) // 2, "height": GAP, "tool": tool, "off_by": round(off, 4)}
-    if off > REACHED:
-        raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
-    return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)
+    return off
+
+
+def _stained(ctx: SkillContext, area: Area) -> float | None:
+    """How much [m2] of the area is stained, as a picture shows it now; None where it does not show enough of it."""
+    low, high = area.corners.min(axis=0), area.corners.max(axis=0)
+    try:
+        view = view_of(ctx.robot.observe(), ctx.robot.joint_state(), ctx.robot.arm)
+    except DeskhandError as error:
+        if error.code not in ("no_frame", "no_table", "stale_data"):
+            raise
+        return None
+    return left_of(find_stains(view), low, high) if seen_of(view, low, high) >= SEEN else None
 
 
 def _check_free(scene: Scene, arm: ArmConfig, area: Area) -> None:

@@ -26,6 +26,7 @@ MODULES = (
     "perception.detection",
     "perception.words",
     "perception.colors",
+    "perception.stains",
     "perception.segmenting",
     "perception.tracking",
     "perception.boxes",

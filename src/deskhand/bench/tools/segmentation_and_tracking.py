@@ -340,6 +340,13 @@ def largest_circle(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * max(0.0, *reaches) if radius >= 0.08 else float("nan"), "mm over the nearest object's middle", equal=0)
 
 
+@scenario(tool="find_stains", name="clean_desk", situation="A clean desk with objects and their shadows: how many stains are told in the arm's work area.")
+def no_stains(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = desk.call("find_stains")["stains"]
+    return Measured(sum(float(np.hypot(*stain["position"])) < 0.35 for stain in told), "stains", equal=0)
+
+
 @scenario(tool="segment_surface", name="on_a_box", situation="The top of a box: the error of its told height and area.")
 def top_of_a_box(desk: ScenarioDesk) -> Measured:
     box = desk.truth("box")

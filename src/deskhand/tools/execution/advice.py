@@ -91,6 +91,11 @@ POLICIES: dict[str, Policy] = {
     "gripper_failed": Policy(2, (STATE, HOME, Advice("open_gripper", "move the fingers freely")), "report that the gripper does not move"),
     "not_holding": Policy(2, (LOOK, Advice("pick", "pick it first", (("object_id", OBJECT),))), "report that nothing is held"),
     "already_holding": Policy(1, (STATE, Advice("plan_task", "put down what is held first")), "put it down, then go on"),
+    "wipe_failed": Policy(
+        2,
+        (Advice("find_stains", "see what is left, and where"), Advice("place_at", "put down what wipes, then pick it again: it slipped")),
+        "report what is left",
+    ),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),
     "start_in_collision": Policy(2, (STATE, LOOK, HOME), "report what touches the arm"),
     "goal_in_collision": _BLOCKED,

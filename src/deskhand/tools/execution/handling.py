@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.skills import move
@@ -50,6 +50,8 @@ class Wiped(TypedDict):
     area: Annotated[float, Field(description="[m2]")]
     lines: int
     tool: Annotated[str, Field(description="what wiped: the id of what is held, or the closed fingers")]
+    stained: NotRequired[Annotated[float, Field(description="of it that was stained before [m2]")]]
+    left: NotRequired[Annotated[float | None, Field(description="share of that which a look shows afterwards; null: it did not show enough")]]
 
 
 class HeldOut(TypedDict):
@@ -113,7 +115,9 @@ def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
     preconditions=("not_stopped", "scene_known"),
     timeout=120.0,
     when_to_use="To wipe or sweep over a free part of the table, with a sponge that is held, or with the closed fingers.",
-    limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in it.",
+    limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in it. "
+    "Fails with wipe_failed where a look shows that more than half of the stain is left: a held object that has slipped up between the fingers no "
+    "longer reaches the table, put it down and pick it again.",
     examples=[("Wipe the middle of the desk with the sponge in the gripper", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
     failures=[("The area reaches over the edge of the desk", {"x": 0.5, "y": 0.6, "length": 0.1, "width": 0.1}, "invalid_input")],
 )

@@ -1,0 +1,35 @@
+"""Wiping a stain in physics: with a sponge it goes and is said gone; bare fingers leave it, and that is told."""
+
+import pytest
+
+from deskhand.recording.episode.writer import EpisodeWriter
+from deskhand.sim.worldfile import world_from_dict
+from deskhand.skills.belief import Belief
+from deskhand.tools.base import load_tools, make_session
+from deskhand.trials.local import local_robot
+
+WORLD = {
+    "objects": [{"kind": "sponge", "color": "yellow", "pose": [0.02, 0.0, 0.3]}],
+    "stains": [{"name": "blue", "color": "blue", "size": [0.10, 0.045], "pose": [0.04, 0.17, 0.2]}],
+    "reality": "mild",
+    "seed": 1,
+}
+
+
+@pytest.mark.long
+def test_a_stain_is_wiped_by_a_sponge_and_not_by_bare_fingers(tmp_path) -> None:
+    with EpisodeWriter(tmp_path) as writer, local_robot(world_from_dict(WORLD), writer, tmp_path / "memory.sqlite") as parts:
+        parts.wait(1.0)
+        with make_session(parts.robot, Belief(), registry=load_tools(others=False)[0]) as session:
+            session.invoke("detect_objects", {})
+            (stain,) = [one for one in session.invoke("find_stains", {}).data["stains"] if one["color"] == "blue"]
+            assert stain["direction"] == "front-back"
+            x, y, length, width = stain["box"]
+            area = {"x": x, "y": y, "length": length, "width": width}
+            bare = session.invoke("wipe", area)
+            assert bare.code == "wipe_failed" and bare.data["left"] > 0.9
+            assert parts.simulation.truth().spots["blue"] == pytest.approx(1.0)
+            assert session.invoke("pick", {"object_id": "sponge_1"}).ok
+            wiped = session.invoke("wipe", area)
+            assert wiped.ok and wiped.data["left"] < 0.3, wiped
+            assert parts.simulation.truth().spots["blue"] < 0.3
