@@ -95,7 +95,8 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
         data |= {"stained": round(before, 6), "left": None if left is None else round(left, 3)}
     if left is not None and left > LEFT:
         raise SkillError("wipe_failed", f"{100 * left:.0f} % of what was stained in {area} is still there.", data)
-    return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)
+    unseen = "; whether it is clean now is not seen" if before > SMALLEST and left is None else ""
+    return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}{unseen}", data)
 
 
 def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> float:
