@@ -11,7 +11,7 @@ import numpy.typing as npt
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.detection import overlap
-from deskhand.bench.tools.worlds import beside, rolling
+from deskhand.bench.tools.worlds import beside, rolling, stained
 from deskhand.etp.resources import IMAGE, POINTS
 from deskhand.geometry import Array, transform_points
 from deskhand.sim.spec import pose_at
@@ -338,6 +338,15 @@ def largest_circle(desk: ScenarioDesk) -> Measured:
     x, y, radius = desk.call("segment_surface")["largest_circle"]
     reaches = [radius - float(np.hypot(x - item.pose[0, 3], y - item.pose[1, 3])) for item in desk.simulation.truth().objects]
     return Measured(1000 * max(0.0, *reaches) if radius >= 0.08 else float("nan"), "mm over the nearest object's middle", equal=0)
+
+
+@scenario(tool="find_stains", name="one_stain", situation="A brown stain of 10 cm by 4 cm beside two objects: how far off its middle is told.", world=stained)
+def one_stain(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = [np.asarray(stain["position"]) for stain in desk.call("find_stains")["stains"]]
+    (stain,) = desk.simulation.built.spec.stains
+    near = [1000 * float(np.linalg.norm(place - stain.outline.mean(axis=0))) for place in told if np.linalg.norm(place) < 0.35]
+    return Measured(near[0] if len(near) == 1 else float("inf"), "mm", at_most=5.0)
 
 
 @scenario(tool="find_stains", name="clean_desk", situation="A clean desk with objects and their shadows: how many stains are told in the arm's work area.")

@@ -11,13 +11,15 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.camera import mounted
 from deskhand.sim.fixtures.spec import FixtureSpec
-from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+from deskhand.sim.spec import ObjectSpec, StainSpec, WorldSpec, pose_at
 
 Rgb = tuple[float, float, float]
 RED, GREEN, BLUE, YELLOW = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.1, 0.2, 0.75), (0.9, 0.75, 0.1)
 WHITE, BLACK, BROWN, ORANGE = (0.9, 0.9, 0.9), (0.06, 0.06, 0.06), (0.45, 0.28, 0.12), (0.92, 0.42, 0.05)
 DENSITY = 500.0  # [kg/m3]
 EDGE = 0.035  # [m] of a block
+PLACES = 200  # at which a stain is tried to be
+FREE = 0.13  # [m] of its middle to the middles of objects
 
 
 def block(name: str, x: float, y: float, rgb: Rgb, edge: float = EDGE, bottom: float = 0.0, yaw: float = 0.0) -> ObjectSpec:
@@ -80,6 +82,19 @@ def beside(random: Random) -> WorldSpec:
     """A block, a can and, outside of the desk, what has the size and colour of a person's forearm; names: block, can, arm."""
     arm = ObjectSpec("arm", "box", (0.07, 0.5, 0.06), (0.78, 0.57, 0.44), 1.0, pose_at(0.0, 3.0, 0.0))
     return drawn(random, WorldSpec((block("block", 0.05, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, 0.05, WHITE), arm)))
+
+
+def stained(random: Random) -> WorldSpec:
+    """A block, a can, and a stain as long as a finger at a free place; names: block, can, stain."""
+    world = drawn(random, WorldSpec((block("block", 0.05, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, 0.05, WHITE))))
+    taken = [item.pose[:2, 3] for item in world.objects]
+    for _ in range(PLACES):
+        middle, yaw = random.uniform((-0.10, -0.18), (0.14, 0.18)), random.uniform(0.0, np.pi)
+        if all(np.linalg.norm(middle - place) > FREE for place in taken):
+            break
+    along, across = 0.05 * np.array([np.cos(yaw), np.sin(yaw)]), 0.02 * np.array([-np.sin(yaw), np.cos(yaw)])
+    outline = middle + np.array([along + across, across - along, -along - across, along - across])
+    return replace(world, stains=(StainSpec("stain", outline, (0.25, 0.12, 0.05)),))
 
 
 def two_pens(random: Random) -> WorldSpec:

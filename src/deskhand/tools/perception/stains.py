@@ -49,6 +49,7 @@ class StainsSeen(TypedDict):
     limits="Where the table has another colour than around. What objects or the arm hide is not seen. A grey stain as dark as the shadows of that desk is "
     "taken for a shadow; on a table with a strong pattern only colours that differ more than its own are found.",
     examples=[("Which areas of the table are dirty?", {})],
+    failures=[("The camera does not see the table", {}, "no_table")],
 )
 def find_stains(ctx: ToolContext) -> StainsSeen:
     """Find stains and painted areas of the table: colour, place, size and direction of each."""
