@@ -32,10 +32,13 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
         if near:
             new = found[near[0]]
             if state == "there" and _stands_in(view, new, old):
-                own, left = _own(old, left)
+                own, rest = _own(old, left)
                 around = ~new.holds(new.segment.points) & (new.segment.points[:, 2] < old.height + KNOWN.margin)
                 pixels = np.concatenate([new.segment.pixels[around], *(part.pixels for part in own)])
-                if min(len(pixels), (~around).sum()) >= KNOWN.scrap:
+                if min(len(pixels), (~around).sum()) < KNOWN.scrap:
+                    unseen.append(old)
+                else:
+                    left = rest
                     found[near[0]] = replace(new, segment=part_of(new.segment, ~around)) if around.any() else new
                     found.append(replace(old, segment=make_segment(view, pixels)))
             elif state == "there" and _shown(view, old) > _shown(view, new):  # else it has moved a little
