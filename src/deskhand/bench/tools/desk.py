@@ -239,12 +239,12 @@ class ScenarioDesk:
         return [self.standing(name) for name in self.names if name not in names]
 
     def free_pose(self, name: str, gap: float = GAP, turn: float = np.pi) -> Array:
-        """A drawn world_T_object (4, 4) where an object could stand as it does, apart from all others, in reach and in view.
+        """A drawn world_T_object (4, 4) where an object could stand as it does, apart from all others and from where it is, in reach and in view.
 
         Raises:
             DeskhandError: ``no_free_space``.
         """
-        return free_pose(self.random, self.simulation.built.spec, self.standing(name), self.others(name), gap, turn)
+        return free_pose(self.random, self.simulation.built.spec, self.standing(name), self.others(), gap, turn)
 
     def free_shift(self, name: str, least: float, most: float, gap: float = GAP) -> tuple[float, float]:
         """A drawn (x, y) [m] of this length by which an object could be moved, as in free_pose.
