@@ -95,6 +95,12 @@ _RULES: list[tuple[re.Pattern[str], _Plain]] = [
             rf"\b(?:arrange|put|place|set|assemble|combine|build) (?P<a>{_THE} [^,;.:!?]+?) and (?P<b>{_THE} [^,;.:!?]+?) (?:{_TOGETHER})\b",
             r"stack \g<a> and \g<b>",
         ),
+        (  # "I would like to see a tower. Put the blue cube on the red one."
+            r"\b(?:i|we) (?:want|wish|would like|would love)(?: to (?:see|have|get))? (?:a|one) (?:(?:small|little|neat|nice|simple|tiny) )*(?:stack|"
+            r"pile|tower) ?[.;!:] ?"
+            rf"(?=[^.;!]*\b(?:on|onto|atop|upon) (?:top of )?{_THE} )",
+            "",
+        ),
         (  # "put the blue cube on the red one so that they form a tower"
             r"(?P<put>\bon (?:top of )?[^,;.:!?]+?)(?: :|,? to|,? in order to|,? and)(?: (?:they|both|these|it|you))? (?:will )?(?:form|make|build|"
             r"create|forming|making)s? "

@@ -125,7 +125,7 @@ _LIKE = (
 )
 _SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)| seen from above| from above| in (?:shape|outline))?"
 _PARTS = "|".join(sorted({word.split()[-1] for word in COUNTED} | WHOLE, key=len, reverse=True))
-_PART = rf"(?:[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
+_PART = rf"(?:(?!(?:object|thing|item|piece|block|one|toy|solid|figure)s?\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
 _FEATURES = re.compile(rf"\b{_THING} {_HAS} (?P<features>{_PART}(?:,? and (?:with )?{_PART}|, {_PART})*){_SEEN}\b")
 _N_SIDED = re.compile(rf"\b(?P<number>{'|'.join(_NUMBERS)}) (?P<sided>{'|'.join(_SIDED)}) {_THING}\b")
 

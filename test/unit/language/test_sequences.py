@@ -26,6 +26,7 @@ from deskhand.language.sequences import stacked_plainly
         "I want a tower of two: the red cube underneath, the blue cube above.",
         "Arrange the red cube and the blue cube in a stack, with the blue one on top.",
         "Stack the blue cube and the red cube, with the red one at the bottom.",
+        "I would like to see a small tower. Take the blue cube, lift it up, and place it on top of the red cube.",
         "Put the blue cube on the red cube so that they form a small tower.",
         "Move the blue cube onto the red cube without touching the others.",
         "Put the blue cube on the cube that is red.",
@@ -70,6 +71,12 @@ def test_the_star_goes_into_the_gray_container(said: str) -> None:
 )
 def test_words_that_say_no_order_stay(said: str) -> None:
     assert stacked_plainly(said) == said
+
+
+def test_descriptions_stay_apart_in_a_sequence() -> None:
+    (place,) = parse("Stack the olive object with five points and the teal object with three corners in sequence.").intents
+    assert isinstance(place, Place)
+    assert [(ref.tint, ref.outline) for ref in (*place.objects, place.target)] == [("teal", "triangle"), ("olive", "star")]
 
 
 def test_three_of_them_become_two_placements_bottom_first() -> None:
