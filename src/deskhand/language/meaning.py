@@ -72,6 +72,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         clause.target = _meant_by_it(clause.relation, context)
     if clause.target is None and clause.fronted is None and "top" in clause.flags and clause.verb in {"put", "stack"} and len(context.last) == 1:
         clause.relation, clause.target = "on", context.last[0]  # "…, then put the green one on top"
+    if not context.last and any(not ref.pronoun for ref in refs):  # "move the cup so that it is in the tray"
+        refs = [ref for ref in refs if not ref.pronoun]
     objects: list[Ref] = []
     if clause.verb == "leave" and len(refs) > 1:  # "leave the cup where it is"
         refs = [ref for ref in refs if not ref.pronoun]

@@ -10,12 +10,13 @@ from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.forms import parse_forms
-from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
 from deskhand.language.plain_requests import said_plainly
 from deskhand.language.questions import parse_condition, parse_question
 from deskhand.language.remarks import exists, is_remark
+from deskhand.language.sequences import stacked_plainly
 from deskhand.language.shape_words import plain_shapes
 from deskhand.language.weighing import parse_weighing
 
@@ -32,9 +33,9 @@ _CONTRACTIONS = (
         " away ",
     ),
     (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
+)  # fmt: skip
+_PARTED = (
     (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
-    (r"\b(?:stack|pile)(?: up)? ([^,;.]+?),? and (?:then )?([^,;.]+?),? in (?:sequence|this order|that order|order)\b", r"put \2 on \1"),
-    (r"\b(?:stack|pile)(?: up)? ([^,;.]+?)(?: first)?,? (?:and )?followed by ([^,;.]+?)(?= *(?:$|[,;.!?]))", r"put \2 on \1"),
     (r"\b(put|place|set|drop|lay|leave) (it|them) inside(?= *(?:$|[,;.!?]))", r"\1 \2 in there"),
     (
         r"\b(?:bring|move|carry|take) (it|them|the [a-z0-9_ ]+?) (?:over )?to (the [a-z0-9_ ]+?)[ ,;]+(?:and )?(?:please )?(?:put|place|set|drop|lay|leave) "
@@ -96,7 +97,10 @@ def normalise(text: str) -> str:
     text = text.lower().strip()
     for pattern, to in _CONTRACTIONS:
         text = re.sub(pattern, to, text)
-    return said_plainly(plain_shapes(re.sub(r"\s+", " ", text).strip()))
+    text = stacked_plainly(plain_shapes(re.sub(r"\s+", " ", text).strip()))
+    for pattern, to in _PARTED:
+        text = re.sub(pattern, to, text)
+    return said_plainly(re.sub(r"\s+", " ", text).strip())
 
 
 _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
@@ -106,7 +110,7 @@ def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
     if weigh := parse_weighing(text):
         return Instruction(text, (weigh,))
-    if build := parse_building(text):
+    if (build := parse_building(text)) and not (build.unclear and not build.file and build.plan is None and parse_building(normalise(text)) is None):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
     intents: list[Intent] = []
@@ -272,6 +276,8 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     for item in intents:
         if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.item == item.item:
             out[-1] = item  # "I need the sponge. Could you pass it to me?"
+        elif isinstance(item, Release) and out and isinstance(before := out[-1], Place) and item.objects == before.objects:
+            pass  # "put it into the box and let it go"
         elif isinstance(item, Place) and out and isinstance(out[-1], Pick) and out[-1].item in item.objects:
             while out and isinstance(picked := out[-1], Pick) and picked.item in item.objects:  # "take the pen and the cup and put them in the tray"
                 out.pop()

@@ -16,8 +16,18 @@ _START = r"(?P<start>(?:^|[.;!,:] ?)(?:(?:and|please|kindly|now|just|so|first|ne
 _THE = r"(?:the|that|this)"
 _PUT = r"(?:put|place|drop|set|lay|move|bring|throw|toss|stick|pop|deposit|stack)"
 _TAKE = r"(?:take|pick up|pick|grab|grasp|fetch|get|lift|carry|bring)"
-_DOWN = r"(?:rest|lower|perch|seat|sit|ease|settle|plop|plonk|slot)"
-_WHICH = rf"(?:(?:{_any(lex.ORDINALS)}|very) )?(?:{_any((*lex.SIZES, *lex.PLACES))})"
+_HAND = r"(?:gripper|hand|arm|fingers|claw|jaws)"
+_GRASPED = r"(?:picked up|picked|grasped|grabbed|taken|lifted|got|gripped|seized)"
+_GRASPING = r"(?:picking up|picking|grasping|grabbing|taking|lifting|gripping|seizing)"
+_OTHERS = (
+    r"(?P<rest>(?:any(?:thing)? (?:else|other)|any of the others|the others|the other (?:ones|[a-z]+s)|the rest|everything else|"
+    r"other (?:[a-z]+s))(?: of the [a-z]+)?)"
+)
+_DOWN = r"(?:balance|mount|rest|lower|perch|seat|sit|ease|settle|plop|plonk|slot)"
+_WHICH = rf"(?:(?:{_any(lex.ORDINALS)}|very) )?(?:{_any((*lex.SIZES, *lex.PLACES, *lex.COLORS))})"
+_COLOR = _any(lex.COLORS)
+_LOOK = _any((*lex.COLORS, *lex.SIZES, *lex.PLACES))
+_FIND = r"(?:find|locate|identify|look for|search for|spot|choose|select|pick out|single out|seek(?: out)?)"
 _HOW_MANY = _any((*lex.NUMBERS, *map(str, lex.NUMBERS.values())))
 _LOOKS = _any((*lex.COLORS, *lex.SURFACES, *lex.SHADES, *lex.SIZES, *lex.SHAPES))
 _VESSEL = _any((*lex.CONTAINER_NOUNS, "box", "bin", "tray", "basket"))
@@ -40,6 +50,12 @@ def _named(words: str) -> str:
     return f"{words} one" if words.split()[-1] in lex.COLORS or words.split()[-1] in lex.SIZES else words
 
 
+def _colored(found: re.Match[str]) -> str:
+    """With the colour before the noun: "the container that is orange" becomes "the orange container"."""
+    looks = next(found[name] for name in ("look", "paint", "own", "named", "of", "in") if found[name])
+    return f"{found['the']} {looks} {found['before']}{found['noun']}"
+
+
 Plain = str | Callable[[re.Match[str]], str]
 _RULES: list[tuple[re.Pattern[str], Plain]] = [
     (re.compile(pattern), plain)
@@ -55,6 +71,69 @@ _RULES: list[tuple[re.Pattern[str], Plain]] = [
             "",
         ),
         (r"\b(left|right|front|rear|back|far|near|hind|top) most\b", r"\1most"),
+        (  # "the container that is orange", "the star painted red", "the cube whose color is blue", "the moon of teal color"
+            rf"\b(?P<the>the|a|an) (?P<before>(?:[a-z]+ )?)(?P<noun>[a-z]+) (?:(?:(?:that|which) (?:is|are)|being) (?P<look>{_LOOK})(?: in colou?r)?|"
+            rf"(?:(?:that|which) (?:is|are) )?(?:painted|colou?red|tinted|dyed) (?:in )?(?P<paint>{_COLOR})|whose colou?r is (?P<own>{_COLOR})|"
+            rf"(?:of|in|with|having|(?:that|which) (?:has|have)) (?:a |the )?(?:colou?r (?P<named>{_COLOR})|(?P<of>{_COLOR}) (?:colou?r|tint|hue|tone|paint))|"
+            rf"in (?P<in>{_COLOR}))(?=$|[,;.!?]| (?!(?:{_LOOKS}|or)\b)[a-z])",
+            _colored,
+        ),
+        (
+            rf"{_START}(?:(?:by )?(?:using|use|with) your {_HAND}(?: to|,|,? and)?|i (?:was )?wonder(?:ing)? (?:if|whether) you (?:could|can|would)|"
+            rf"your (?:mission|goal|assignment|"
+            r"objective|aim|challenge|duty) (?:is|will be) to|(?:what )?(?:i|we) (?:want|need|would like)(?: you)? to do is(?: to)?|the (?:task|goal|job|"
+            r"aim) is to) ",
+            r"\g<start>",
+        ),
+        (  # "among all the shapes, pick …"
+            rf"{_START}(?:among|amongst|out of|from|of) (?:all )?(?:of )?(?:the|these|those) (?:shapes|objects|things|items|pieces|toys)(?: (?:on|that|"
+            rf"which|you)[^,;.:]*)?, ",
+            r"\g<start>",
+        ),
+        (
+            rf"{_START}(?:after|once|when|as soon as) (?:{_GRASPING}|you (?:have )?{_GRASPED}|you are holding) (?P<what>{_THE} [^,;.:]+?), ",
+            r"\g<start>pick up \g<what> ; ",
+        ),
+        (r"\b(?:seize|clutch|retrieve|(?:take|get|grab|catch) hold of|get a hold of|get a grip on) (?=(?:the|it|a|an|that|this|my|your)\b)", "take "),
+        (r"(?P<lead>^|[.;!,:] ?|\band )(?:just|simply) (?P<verb>(?!to\b)[a-z]+ (?:the|it|them|a|an|this|that)\b)", r"\g<lead>\g<verb>"),
+        (r"\b(?:let|allow) (?P<it>it|them) (?:to )?(?:fall|drop|slide|go)(?: (?:in|inside|there|into it|down))?(?=$|[,;.!?])", r"let go of \g<it>"),
+        (
+            rf",? without (?:touching|moving|disturbing|displacing|bumping into|knocking over|pushing) {_OTHERS}(?=$|[,;.!?])",
+            lambda found: " ; leave everything else" if found["rest"].startswith(("any", "other")) else f" ; leave {found['rest']}",
+        ),
+        (  # "find the red star and put it in …": to find it is a part of moving it
+            rf"{_START}{_FIND} (?P<what>{_THE} [^,;.:]+?)(?:,| ;|\.)? ?(?:and )?(?:then )?(?P<verb>{_PUT}|{_TAKE}) (?P<it>it|this one|that one)\b",
+            r"\g<start>\g<verb> \g<what>",
+        ),
+        (  # "choose the red container and place the moon in it"
+            rf"{_START}{_FIND} (?P<where>{_THE} [^,;.:]+?)(?:,| ;|\.)? ?(?:and )?(?:then )?(?P<verb>{_PUT}) (?P<what>{_THE} [^,;.:]+?) "
+            r"(?P<in>inside|in|into|on|onto|on top of|atop) (?:it|there|that one|this one)(?=$|[,;.!?])",
+            r"\g<start>\g<verb> \g<what> \g<in> \g<where>",
+        ),
+        (  # "inside the orange container is where the moon should go"
+            rf"{_START}(?P<in>in|inside|into|on|onto|on top of|atop) (?P<where>{_THE} [^,;.:]+?) is where (?P<what>{_THE} [^,;.:]+?) "
+            r"(?:(?:should|must|has to|needs to|is (?:supposed|meant|to)(?: to)?|ought to) (?:go|be(?: put| placed)?|end up|land)|goes|belongs)(?=$|[,;.!?])",
+            r"\g<start>put \g<what> \g<in> \g<where>",
+        ),
+        (r"\b(?P<what>put|place|drop|set|lay) (?P<a>[^,;.:]+?) (?:in|inside) there(?=$|[,;.!?])", r"\g<what> \g<a> in it"),
+        (
+            rf"{_START}(?:whatever (?:else )?(?:you do|happens)|in any case|above all|most importantly|if possible|if you can|when(?:ever)? you can),? ",
+            r"\g<start>",
+        ),
+        (r"\b(stay|stays|remain|remains) (?:put|untouched|in place|unmoved|undisturbed|as (?:it is|they are))\b", r"\1"),
+        (
+            r",?(?P<and> and)? (?:while )?(?:leave|leaving|keep|keeping) (?P<what>[^,;.:]+?) (?:untouched|undisturbed|unmoved|in place|in peace|be|"
+            r"as (?:it is|they are))"
+            r"(?=$|[,;.!?])",
+            r" ; leave \g<what>",
+        ),
+        (r"\b(?P<the>the|a|your|my) (?P<side>left|right) hand (?=[a-z])(?!(?:side|half|part|corner|area|region|edge)\b)", r"\g<the> \g<side> "),
+        (rf"\b(?:located|situated|positioned|found|placed|standing|lying|sitting) (?=(?:(?:at|on|in|to) the (?:far |very )?(?:{_any(lex.PLACES)})\b))", ""),
+        (
+            r"\b(?:at|in|to) the (?P<far>far |very )?(?P<side>front|back|rear)(?: side| end| edge| row)?(?: of the (?:desk|table|tabletop))?\b(?! (?:left|"
+            r"right))(?= [a-z])",
+            r"on the \g<side>",
+        ),
         (  # "the smaller (one) of the two cubes"
             rf"\bthe (?P<which>{_WHICH})(?: one)? (?:of|among|out of) (?:all )?(?:the|these|those)(?: (?:{_HOW_MANY}))? "
             r"(?P<what>(?:[a-z]+ ){0,2}?)(?P<noun>[a-z]+s)\b",

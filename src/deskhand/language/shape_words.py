@@ -1,8 +1,8 @@
 """Words for outlines and solids, what they remind of and how they look: rewritten into the plain noun before an instruction is read.
 
-What reminds of an outline is taken from WordNet 3.1 (Fellbaum, 1998), nouns whose gloss gives the whole object that shape ("croissant: very rich flaky
-crescent-shaped roll"), from pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187), and from the prompts by which EmbodiedBench made
-its wordings (candle, battery, telescope tube). How many corners, edges and faces a solid has is geometry.
+What reminds of an outline is everyday knowledge of what people liken shapes to, begun with WordNet 3.1 (Fellbaum, 1998), nouns whose gloss gives the whole
+object that shape ("croissant: very rich flaky crescent-shaped roll"), from pages that teach shapes (enchantedlearning.com, slideplayer.com/slide/2603187),
+and from the prompts by which EmbodiedBench made its wordings (candle, battery, telescope tube). How many corners, edges and faces a solid has is geometry.
 """
 
 from __future__ import annotations
@@ -31,19 +31,34 @@ OUTLINE_OF = {word: outline for outline, words in OUTLINE_WORDS.items() for word
 PLAIN = {"star": "star", "crescent": "crescent", "triangle": "triangle", "circle": "cylinder", "square": "cube", "heart": "heart", "plus": "cross"}
 PLAIN |= {"hexagon": "hexagon", "pentagon": "pentagon"}
 """Outline -> the one noun that descriptions are rewritten into."""
+_PIECE = "(?:slice|piece|wedge|segment|sliver)s? of (?:an? |the )?"
 REMINDS: dict[str, str] = {
-    "star": "starfish|sea star|star anise|asterisk|what twinkles in the night sky|what twinkles at night|a sun with rays",
-    "crescent": "banana|croissant|crescent roll|almond crescent|boomerang|sickle|crescent moon|half moon|moon|lunula|slice of melon|melon slice|smile",
-    "triangle": "tent|pup tent|(?:slice|piece|wedge) of (?:pizza|cake|pie|cheese)|pizza slice|cheese wedge|toblerone|roof|sail|jib|spinnaker|tortilla chip|"
-    "mountain|yield (?:traffic )?sign|triangle|sandwich cut diagonally|party hat|delta|wedge|gable|pediment|kerchief|delta wing",
-    "circle": "(?:tin |soda |drinks? )?can|can of \\w+|drum|barrel|cask|coin|cookie|wheel|tower|tube|pipe|log|cylinder|plate|clock face|disc|disk|column|"
-    "pillar|jar|bucket|canister|silo|(?:hockey )?puck|poker chip|token|washer|millstone|grindstone|frisbee|discus|wafer|roller|rolling pin|spool|baton|"
-    "compact dis[ck]|candle|battery|telescope tube",
-    "square": "dice|die|(?:sugar|bouillon|stock|ice) cube|(?:sugar )?lump(?: of sugar)?|rubiks? cube|(?:toy |building )?block|square tile|cube|square block",
+    "star": "starfish|sea star|star anise|asterisk|what twinkles in the night sky|what twinkles at night|a sun with rays|(?:sheriff(?: is)? |sheriffs )?badge|"
+    "christmas tree topper|tree topper|ninja star|throwing star|shuriken|pentagram|caltrop|starburst|hollywood walk of fame tile|twinkling light",
+    "crescent": "banana|croissant|crescent roll|almond crescent|boomerang|sickle|scythe blade|crescent moon|half moon|(?:new |waxing |waning )?moon|lunula|"
+    "slice of melon|melon slice|smile|smiling mouth|grin|cashew(?: nut)?|claw|tusk|eyebrow|fingernail|nail clipping|horseshoe|letter c|gondola|scimitar|"
+    "(?:orange|lemon|lime) (?:segment|wedge)|(?:segment|wedge) of (?:an? )?(?:orange|lemon|lime)|shrimp|macaroni|what shines at night|earth is satellite",
+    "triangle": f"tent|pup tent|{_PIECE}(?:pizza|cake|pie|cheese|watermelon|tart|quiche)|(?:pizza|cake|pie|cheese|watermelon) (?:slice|wedge|piece)|toblerone"
+    "(?: bar)?|roof|gable roof|sail|jib|spinnaker|tortilla chip|nacho|corn chip|dorito|samosa|onigiri|rice ball|doorstop|door wedge|door stop|ramp|"
+    "tepee|teepee|tipi|"
+    "wigwam|a frame(?: house)?|pyramid|arrowhead|spearhead|arrow tip|pennant|bunting flag|guitar pick|plectrum|coat hanger|clothes hanger|hang glider|"
+    "mountain|(?:yield|warning|give way) (?:traffic |road )?sign|triangle|sandwich (?:cut diagonally|half)|party hat|delta|wedge|gable|pediment|kerchief|"
+    "delta wing|(?:glass |optical )?prism|set square|shark fin|christmas tree|fir tree|billiards? rack",
+    "circle": "(?:tin |soda |drinks? |beer |soup |cola |coke )?can|can of \\w+|drum|barrel|cask|keg|coin|penny|cookie|biscuit|cracker|wheel|tire|tyre|"
+    "tower|tube|"
+    "pipe|log|cylinder|plate|clock(?: face)?|disc|disk|column|pillar|jar|bucket|canister|silo|(?:hockey )?puck|(?:poker |casino )?chip|token|washer|millstone|"
+    "grindstone|frisbee|discus|wafer|roller|rolling pin|spool|bobbin|reel|baton|compact dis[ck]|cd|dvd|candle|tea ?light|battery|telescope tube|button|medal|"
+    "pill|tablet|bottle cap|(?:jar|bottle) (?:lid|top)|lid|coaster|checkers? piece|(?:draughts|checker) (?:piece|man)|checker|roll of (?:tape|toilet paper|"
+    "paper towels?|coins|mints)|(?:toilet|paper|tape) roll|tree (?:trunk|stump)|stump|trunk|hat ?box|cheese wheel|wheel of cheese|pancake|pizza|burger|"
+    "full moon|"
+    "petri dish|film canister|cup|mug|glass|beaker|round table|gas tank|water tank|water heater|thermos",
+    "square": "dice|die|(?:sugar|bouillon|stock|ice|rubiks|rubik is|story) cube|(?:sugar )?lump(?: of sugar)?|(?:toy |building |wooden |alphabet |minecraft |"
+    "ice )?block|square tile|cube|square block|(?:gift|cardboard|moving|shipping|packing|storage|wooden|jewelry|ring) box|box|present|gift|crate|parcel|"
+    "tofu|block of (?:cheese|tofu|butter|ice|wood)|caramel|brick|safe|what you (?:roll|throw) in (?:a )?board games?",
     "heart": "heart|valentine",
-    "plus": "cross|plus sign|medical cross|crucifix",
-    "hexagon": "honeycomb cell|beehive cell|(?:metal |hex )?nut|hexagon",
-    "pentagon": "house|home plate|pentagon",
+    "plus": "cross|plus sign|medical cross|crucifix|first aid sign|red cross|letter x|x",
+    "hexagon": "honeycomb(?: cell)?|beehive cell|(?:metal |hex |bolt |screw )?nut|bolt head|hexagon|snowflake|bathroom tile",
+    "pentagon": "house|home plate|pentagon|birdhouse|bird house",
 }
 """Outline -> what has it, as alternatives of a pattern."""
 ADJECTIVES: dict[str, str] = {
@@ -76,6 +91,8 @@ COUNTED: dict[str, dict[int, str]] = {
     **dict.fromkeys(_words("corners angles vertices sides"), _CORNERS),
     "edges": _CORNERS | {9: "triangle", 12: "square"},
     "faces": _FACES,
+    "square sides": {6: "square"},
+    "square faces": {6: "square"},
     "rectangular faces": {3: "triangle", 5: "pentagon", 6: "hexagon"},
     "pointed edges": {5: "star"},
 }
@@ -89,6 +106,8 @@ NEUTRAL = frozenset(
     )
 )
 """Words before a part that tell no outline from another."""
+MANY = frozenset(_words("several multiple many few pointed pointy sharp spiky radiating outward tapering"))
+"""With points that nobody counts a star is meant."""
 CURVED = frozenset(("circle", "crescent"))
 """What is rounded or curved."""
 _NUMBERS = {word: number for number, name in enumerate(_words("two three four five six seven eight nine ten eleven twelve"), 2) for word in (name, str(number))}
@@ -106,7 +125,7 @@ _LIKE = (
 )
 _SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)| seen from above| from above| in (?:shape|outline))?"
 _PARTS = "|".join(sorted({word.split()[-1] for word in COUNTED} | WHOLE, key=len, reverse=True))
-_PART = rf"(?:[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
+_PART = rf"(?:(?!(?:object|thing|item|piece|block|one|toy|solid|figure)s?\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
 _FEATURES = re.compile(rf"\b{_THING} {_HAS} (?P<features>{_PART}(?:,? and (?:with )?{_PART}|, {_PART})*){_SEEN}\b")
 _N_SIDED = re.compile(rf"\b(?P<number>{'|'.join(_NUMBERS)}) (?P<sided>{'|'.join(_SIDED)}) {_THING}\b")
 
@@ -116,11 +135,17 @@ def _rule(pattern: str, outline: str) -> tuple[re.Pattern[str], str]:
 
 
 _RULES = [
-    *(_rule(rf"{_THING} (?:{_LIKE}) {_A}(?:{words})s?", outline) for outline, words in REMINDS.items()),
+    *(_rule(rf"{_THING} (?:{_LIKE}) {_A}(?:{'|'.join((words, *OUTLINE_WORDS[outline]))})s?{_SEEN}", outline) for outline, words in REMINDS.items()),
     *(_rule(rf"(?:{words}) (?:like|shaped) {_THING}", outline) for outline, words in REMINDS.items()),
     _rule(rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no) (?:sharp )?(?:corners|edges|points|angles)", "circle"),
-    _rule(rf"{_THING} {_HAS} a circle on top", "circle"),
-    _rule(rf"{_THING} {_HAS} a triangle on top", "triangle"),
+    *(
+        _rule(
+            rf"{_THING} (?:{_HAS} {_A}(?:{nouns}) on top|whose (?:{'|'.join(sorted(WHOLE))}) (?:is|are|forms?|looks like) {_A}(?:{nouns}|"
+            rf"{ADJECTIVES[outline]})s?)",
+            outline,
+        )
+        for outline, nouns in ((outline, "|".join(words)) for outline, words in OUTLINE_WORDS.items())
+    ),
     _rule(rf"{_THING} whose (?:sides|faces|edges) are all (?:equal|squares|the same(?: squares| length| size)?|equal squares)", "square"),
     *(_rule(rf"(?:{'|'.join(words)}) shaped {_THING}", outline) for outline, words in OUTLINE_WORDS.items()),
     *(_rule(rf"(?:{words}) {_THING}", outline) for outline, words in ADJECTIVES.items()),
@@ -131,6 +156,7 @@ _IMPLIED = [re.compile(rf"\b(?:{words}),? (?={noun}s?\b)") for noun, words in IM
 def plain_shapes(text: str) -> str:
     """Descriptions rewritten: "the object shaped like a tent" becomes "the triangle"; ``text`` in lower case, hyphens as spaces."""
     text = re.sub(rf"\b(?:whichever|whatever) {_THING} (?=has|looks|is|resembles)", r"the \g<thing>\g<many> that ", text)
+    text = re.sub(rf"\b{_THING} whose (?:{'|'.join(sorted(WHOLE))}) (?:has|have|shows?|is made of) ", r"\g<thing>\g<many> with ", text)
     text = _FEATURES.sub(_described, text)
     text = _N_SIDED.sub(_sided, text)
     for pattern, outline in _RULES:
@@ -165,6 +191,8 @@ def _outlines_of(feature: str) -> set[str]:
     if number and part in COUNTED and says in ("", "square", "rectangular", "rounded"):
         by_number = COUNTED.get(f"{says} {part}") or COUNTED.get(f"pointed {part}" if "pointed" in words else "") or COUNTED[part]
         return {by_number[number]} if number in by_number else set()
+    if part in COUNTED and COUNTED[part] is _POINTS and words and set(words) <= MANY | NEUTRAL:
+        return {"star"}
     if part not in WHOLE:
         return set()
     if not says:
