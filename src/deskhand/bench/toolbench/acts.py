@@ -45,7 +45,9 @@ def unstack(random: Random) -> Case:
     tries = (random.uniform((-0.08, -0.15), (0.10, 0.15)).round(3) for _ in range(500))
     place = next(each for each in tries if np.linalg.norm(taken - each, axis=1).min() > 0.11)
     x, y = place.tolist()
-    say = said(random, f"Take the upper block down and put it on the table at x = {x}, y = {y}.", f"The block on top of the other goes to ({x}, {y}) on the table.")
+    say = said(
+        random, f"Take the upper block down and put it on the table at x = {x}, y = {y}.", f"The block on top of the other goes to ({x}, {y}) on the table."
+    )
     steps = (LOOK, Step("pick", id_argument("object_id", "high")), Step("place_at", lambda play: {"x": x, "y": y}))
     about = facts("high", "low", lambda play: place)
     return Case("unstack", BUILDING, say, world, steps, goals.at("high", lambda play: place), about, f"high lies at {x}, {y}")
@@ -76,8 +78,10 @@ def push(random: Random) -> Case:
     name, far = str(random.choice(BLOCKS)), float(random.choice([0.04, 0.05, 0.06]))
     side = said(random, *SIDES)
     start = next(item for item in world.objects if item.name == name).pose[:2, 3]
-    place = start + [0.0, far if side == "left" else -far]
-    say = said(random, f"Push the {WORDS[name]} {100 * far:.0f} cm to the {side}.", f"Without lifting it, move the {WORDS[name]} {100 * far:.0f} cm to the {side}.")
+    place = start + np.array([0.0, far if side == "left" else -far])
+    say = said(
+        random, f"Push the {WORDS[name]} {100 * far:.0f} cm to the {side}.", f"Without lifting it, move the {WORDS[name]} {100 * far:.0f} cm to the {side}."
+    )
     arguments = {"direction": 1.571 if side == "left" else -1.571, "distance": far}
     steps = (LOOK, Step("push", lambda play: {"object_id": play.id_of(name), **arguments}))
     about = facts(name, "bin", lambda play: place)

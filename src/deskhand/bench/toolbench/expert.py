@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
-from deskhand.bench.toolbench import goals
-from deskhand.bench.toolbench.play import Arguments, Case, Play, Step
-from deskhand.bench.tools import worlds
-from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.drawing import Random, outline_in_picture
+from deskhand.bench.toolbench.play import Arguments, Play, Step
+from deskhand.bench.tools.drawing import Random
 from deskhand.geometry import Array
 
 CLEANING, BUILDING, QUESTIONS, MANIPULATION = "desk_cleaning", "block_building", "desk_questions", "eb_manipulation"
 ENVIRONMENTS = (CLEANING, BUILDING, QUESTIONS, MANIPULATION)
 WORDS = {"red": "red block", "green": "green block", "blue": "blue block", "can": "can", "box": "orange box", "cup": "cup", "bin": "bin"}
+ALIKE = {"high": "blue block", "low": "red block", "left": "red block", "right": "red block", "small": "blue block", "third": "green block"}
+"""Words for objects of other desks."""
 BLOCKS = ("red", "green", "blue")
 LOOK = Step("detect_objects")
 SIDES = ("left", "right")
@@ -30,11 +28,17 @@ def facts(target: str, other: str = "", place: Callable[[Play], Array] | None = 
         truth = play.desk.truth(target)
         where = truth.pose[:3, 3] if place is None else np.append(place(play), truth.pose[2, 3])[:3]
         x, y, z = where.round(4).tolist()
-        words = WORDS.get(target, target)
+        words = WORDS.get(target) or ALIKE.get(target, target)
         found: dict[str, Any] = {"words": words, "phrase": words, "text": words, "label": "", "what": words, "phrases": [words], "target": words}
         found |= {"point": [x, y, z], "position": [x, y, z], "near": [x, y, z], "points": [[x, y, z]], "x": x, "y": y, "waypoints": [[x, y, z]]}
         found |= {"question": play.case.say, "instruction": play.case.say, "direction": 1.57, "distance": 0.05, "quantity": "distance", "side": "left_of"}
-        found |= {"color": target if target in BLOCKS else "orange", "low": [x - 0.05, y - 0.05, 0.0], "high": [x + 0.05, y + 0.05, 0.15], "length": 0.1, "width": 0.05}
+        found |= {
+            "color": target if target in BLOCKS else "orange",
+            "low": [x - 0.05, y - 0.05, 0.0],
+            "high": [x + 0.05, y + 0.05, 0.15],
+            "length": 0.1,
+            "width": 0.05,
+        }
         found |= {"relation": "near", "state": "scene_known", "answer": play.case.say, "act": "picked", "goals": [], "conditions": []}
         if target in play.ids:
             found |= {"object_id": play.ids[target], "removed": [play.ids[target]], "object_ids": [play.ids[target]]}

@@ -74,7 +74,7 @@ def _wrong_tools(play: Play, state: PlaySnapshot, registry: Registry, right: str
         for name in names:
             if len(found) >= count:
                 break
-            if name not in found and name != right and (why := stays_wrong(play, state, registry, name, after)):
+            if name not in found and name != right and (why := stays_wrong(play, state, registry, name, after, right)):
                 found[name] = why
     return found
 
@@ -153,13 +153,21 @@ def _takes_no_place(play: Play, state: PlaySnapshot, registry: Registry, name: s
     play.restore(state)
     for step in steps[:place]:
         play.make(step)
-    why = stays_wrong(play, play.snapshot(), registry, name, steps[place + 1 :])
+    why = stays_wrong(play, play.snapshot(), registry, name, steps[place + 1 :], steps[place].tool)
     play.restore(state)
     return why
 
 
 def _item(
-    kind: str, family: str, seed: int, play: Play, folder: Path, difficulty: str, candidates: tuple[str, ...], reference: dict[str, Any], settled: dict[str, Any]
+    kind: str,
+    family: str,
+    seed: int,
+    play: Play,
+    folder: Path,
+    difficulty: str,
+    candidates: tuple[str, ...],
+    reference: dict[str, Any],
+    settled: dict[str, Any],
 ) -> Item:
     history = tuple(turn.told() for turn in play.turns)
     picture = kept_picture(folder, play.desk.frame().color)

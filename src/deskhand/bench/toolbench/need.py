@@ -111,7 +111,11 @@ def past(random: Random, needed: bool) -> Unknown:
         _started[id(desk)] = desk.truth(name).pose[:2, 3].copy()
         desk.put(name, spec.pose)
 
-    say = said(random, f"Did the {name} block lie further left or further right when you saw it first?", f"On which side of its present place was the {name} block before?")
+    say = said(
+        random,
+        f"Did the {name} block lie further left or further right when you saw it first?",
+        f"On which side of its present place was the {name} block before?",
+    )
     return Unknown("past", BUILDING, say, world, (LOOK, LOOK), change, answer, 1 if needed else 0, late)
 
 

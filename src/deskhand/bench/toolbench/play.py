@@ -170,7 +170,7 @@ class Play:
 
 
 def way_works(play: Play, state: PlaySnapshot, steps: Sequence[Step], noise: int = 0) -> bool:
-    """Whether these calls, made from ``state``, bring the goal about: every one must have its arguments and succeed. The play is at ``state`` again after it."""
+    """Whether these calls, made from ``state``, bring the goal about: every one must have its arguments and succeed. Then the play is at ``state`` again."""
     play.restore(state, noise)
     try:
         for step in steps:

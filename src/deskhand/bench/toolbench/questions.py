@@ -26,7 +26,11 @@ def weigh(random: Random) -> Case:
 def gap(random: Random) -> Case:
     """How much room is between two objects."""
     a, b = two(random, BLOCKS)
-    say = said(random, f"How wide is the free space between the {WORDS[a]} and the {WORDS[b]}?", f"How much room is there between the {WORDS[a]} and the {WORDS[b]}, from side to side?")
+    say = said(
+        random,
+        f"How wide is the free space between the {WORDS[a]} and the {WORDS[b]}?",
+        f"How much room is there between the {WORDS[a]} and the {WORDS[b]}, from side to side?",
+    )
     goal = goals.told_number(lambda play: _room_between(play, a, b), 0.006, ("value", "distance", "gap", "length"))
     steps = (LOOK, Step("measure", lambda play: {"quantity": "gap", "object_ids": [play.id_of(a), play.id_of(b)]}))
     return Case("gap", QUESTIONS, say, worlds.objects(random), steps, goal, facts(a, b), f"the gap between {a} and {b} is told within 6 mm")
@@ -45,7 +49,9 @@ def _room_between(play: Play, a: str, b: str) -> float:
 
 def falls(random: Random) -> Case:
     """What falls when something is taken away."""
-    say = said(random, "If I pull the lowest block of the stack away, what comes down?", "Which object would drop if the block at the bottom of the pile were gone?")
+    say = said(
+        random, "If I pull the lowest block of the stack away, what comes down?", "Which object would drop if the block at the bottom of the pile were gone?"
+    )
     steps = (LOOK, Step("check_stability", lambda play: {"removed": [play.id_of("low")]}))
     goal = goals.told_objects(lambda play: ["high"])
     return Case("falls", BUILDING, say, worlds.stacked(random), steps, goal, facts("low", "high"), "only high is told to fall")
@@ -58,12 +64,16 @@ def occupied(random: Random) -> Case:
     def points(play: Play) -> list[list[float]]:
         item = play.desk.truth(name)
         spot = item.pose[:3, 3] + [0.0, 0.0, item.size[2] / 2 - 0.005]
-        return [spot.round(3).tolist(), (spot + [0.0, 0.0, 0.12]).round(3).tolist()]
+        return [spot.round(3).tolist(), (spot + np.array([0.0, 0.0, 0.12])).round(3).tolist()]
 
     world = worlds.objects(random)
     spec = next(item for item in world.objects if item.name == name)
     top = (spec.pose[:3, 3] + [0.0, 0.0, spec.size[2] / 2 - 0.005]).round(3).tolist()
-    say = said(random, f"Map the space and tell me whether the point {top} is taken, and the one 12 cm above it.", f"From an occupancy map: is {top} full or empty, and 12 cm higher?")
+    say = said(
+        random,
+        f"Map the space and tell me whether the point {top} is taken, and the one 12 cm above it.",
+        f"From an occupancy map: is {top} full or empty, and 12 cm higher?",
+    )
     steps = (
         Step("build_occupancy_map"),
         Step("query_occupancy", lambda play: {"map_uri": play.data("build_occupancy_map")["map"]["uri"], "points": points(play)}),
@@ -75,7 +85,11 @@ def occupied(random: Random) -> Case:
 def mapped(random: Random) -> Case:
     """Where an object is, by a map."""
     name = str(random.choice(["red", "green", "blue", "can"]))
-    say = said(random, f"Make a labelled map of the desk and say how many of its voxels the {WORDS[name]} has.", f"In a semantic map, how large does the {WORDS[name]} appear, in voxels?")
+    say = said(
+        random,
+        f"Make a labelled map of the desk and say how many of its voxels the {WORDS[name]} has.",
+        f"In a semantic map, how large does the {WORDS[name]} appear, in voxels?",
+    )
     steps = (
         Step("build_semantic_map"),
         Step("query_semantic_map", lambda play: {"map_uri": play.data("build_semantic_map")["map"]["uri"], "words": WORDS[name]}),
@@ -92,6 +106,7 @@ def mapped(random: Random) -> Case:
 def moved(random: Random) -> Case:
     """How far somebody has moved an object, by the memory."""
     name = str(random.choice(BLOCKS))
+
     def shift(desk: ScenarioDesk) -> None:
         desk.shift(name, desk.free_shift(name, 0.05, 0.12))
 
@@ -110,7 +125,9 @@ def pointed(random: Random) -> Case:
     name, world = str(random.choice(["red", "green", "blue", "can", "box"])), worlds.objects(random)
     spec = next(item for item in world.objects if item.name == name)
     pixel = outline_in_picture(world.camera, spec).mean(axis=0).round().astype(int).tolist()
-    say = said(random, f"Somebody clicks on the picture at column {pixel[0]}, row {pixel[1]}. Which object is meant?", f"What is at pixel ({pixel[0]}, {pixel[1]})?")
+    say = said(
+        random, f"Somebody clicks on the picture at column {pixel[0]}, row {pixel[1]}. Which object is meant?", f"What is at pixel ({pixel[0]}, {pixel[1]})?"
+    )
     steps = (LOOK, Step("point_to_object", lambda play: {"pixel": pixel}))
     return Case("pointed", QUESTIONS, say, world, steps, goals.told_objects(lambda play: [name]), facts(name, "bin"), f"{name} alone is told")
 
@@ -123,8 +140,9 @@ def nearest(random: Random) -> Case:
     say = said(random, f"Which of the blocks lies nearest to the {WORDS[target]}?", f"Of all blocks, tell me the one closest to the {WORDS[target]}.")
 
     def arguments(play: Play) -> dict[str, Any]:
-        seen = next(item for item in play.data("detect_objects")["objects"] if item["id"] == play.id_of(target))
-        return {"what": "blocks", "order": "nearest", "point": seen["position"], "limit": 1}
+        scene = play.desk.belief.scene
+        assert scene is not None, "what has an id was seen"
+        return {"what": "blocks", "order": "nearest", "point": scene.get(play.id_of(target)).position.round(4).tolist(), "limit": 1}
 
     steps = (LOOK, Step("query_3d_scene_graph", arguments))
     return Case("nearest", QUESTIONS, say, world, steps, goals.told_objects(lambda play: [name]), facts(target, name), f"{name} alone is told")
@@ -162,7 +180,11 @@ def lower_pan(random: Random) -> Case:
 def joints(random: Random) -> Case:
     """Which joint angles bring the hand to a place."""
     x, y, z = (*random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist(), 0.2)
-    say = said(random, f"Which angles must your joints have so that the fingertips are at ({x}, {y}, {z})? Do not move.", f"Only compute it: joint values for the hand at x {x}, y {y}, z {z}.")
+    say = said(
+        random,
+        f"Which angles must your joints have so that the fingertips are at ({x}, {y}, {z})? Do not move.",
+        f"Only compute it: joint values for the hand at x {x}, y {y}, z {z}.",
+    )
     steps = (Step("solve_ik", lambda play: {"position": [x, y, z]}),)
     goal = goals.told_joints(lambda play: np.array([x, y, z]))
     about = facts("red", "bin", lambda play: np.array([x, y, z]))
@@ -194,7 +216,11 @@ def meant(random: Random) -> Case:
 
 def stable(random: Random) -> Case:
     """An order in which objects can stand on each other, the largest below."""
-    say = said(random, "In which order should I pile up the three blocks, the safest tower first?", "Which block goes at the bottom, which on it, so that the pile of blocks stands best?")
+    say = said(
+        random,
+        "In which order should I pile up the three blocks, the safest tower first?",
+        "Which block goes at the bottom, which on it, so that the pile of blocks stands best?",
+    )
     steps = (LOOK, Step("stacking_order", lambda play: {"object_ids": [play.id_of(name) for name in BLOCKS]}))
 
     def told(play: Play) -> bool:

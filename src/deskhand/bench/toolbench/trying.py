@@ -13,6 +13,7 @@ from deskhand.bench.toolbench.play import Play, PlaySnapshot, Step
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import Card
 from deskhand.etp.meaning import Vectors, sentence_model
+from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
 from deskhand.tools.words import VECTORS
 
@@ -51,11 +52,13 @@ def sets_of_arguments(registry: Registry, card: Card, facts: dict[str, Any]) -> 
     return list(islice((dict(each) for each in {str(each): each for each in fitting}.values()), MOST))
 
 
-def stays_wrong(play: Play, state: PlaySnapshot, registry: Registry, tool: str, after: Sequence[Step], noise: int = 0) -> str:
-    """Why ``tool`` does not bring the goal about from ``state``, by itself or with the expert's calls ``after`` it; empty where it does, or where nothing
-    could be tried. The play is at ``state`` again after it.
+def stays_wrong(play: Play, state: PlaySnapshot, registry: Registry, tool: str, after: Sequence[Step], right: str = "", noise: int = 0) -> str:
+    """Why ``tool`` does not bring the goal about from ``state``, by itself or with the expert's calls ``after`` it; empty where it does, where nothing
+    could be tried, or where it gives, by its card, all that ``right`` gives to what comes after. The play is at ``state`` again after it.
     """
     play.restore(state, noise)
+    if after and right and _gives_as_much(registry, tool, right):
+        return ""
     reasons: list[str] = []
     for arguments in sets_of_arguments(registry, registry.get(tool).card, play.case.facts(play)):
         play.restore(state, noise)
@@ -67,6 +70,12 @@ def stays_wrong(play: Play, state: PlaySnapshot, registry: Registry, tool: str, 
             reasons.append("does not bring it about" if result.ok else result.code)
     play.restore(state)
     return reasons[-1] if reasons else ""
+
+
+def _gives_as_much(registry: Registry, tool: str, right: str) -> bool:
+    card, other = registry.get(right).card, registry.get(tool).card
+    given = [{parsed(text)[0] for text in each.postconditions} for each in (card, other)]
+    return card.effects != "motion" and bool(given[0]) and given[0] <= given[1]
 
 
 def _goes_on(play: Play, after: Sequence[Step]) -> bool:
