@@ -17,6 +17,7 @@ from deskhand.etp.registry import Registry
 
 _OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
 _FIRST = 5  # tools of the search that may be what is wanted
+_AS_GOOD = 0.85  # of the best score
 _TAKES = 0.25  # of the search's score, for taking what the words give
 _PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
 _TOLD = ("scene_known",)  # what a look gives to whoever reads its result
@@ -55,12 +56,16 @@ class Chooser:
     def chain(self, item: Item) -> dict[str, Any]:
         """The candidate that is wanted most, and before it what gives it what it needs."""
         holds = self._holds(item.history)
-        order = [name for name in self._ranked(item.say) if name in item.candidates] + list(item.candidates)
-        for wanted in order:
-            chain = self._way(wanted, item.candidates, holds, order, ())
-            if chain is not None:
-                return {"tools": chain + self._made_for(chain[-1], item.candidates)}
-        return {"tools": order[:1]}
+        scores = {name: score for name, score in self._scores(item.say).items() if name in item.candidates}
+        order = sorted(scores, key=lambda name: -scores[name]) + sorted(set(item.candidates) - set(scores))
+        ways = {name: self._way(name, item.candidates, holds, order, ()) for name in order}
+        possible = [name for name in order if ways[name] is not None]
+        if not possible:
+            return {"tools": order[:1]}
+        best = scores.get(possible[0], 0.0)
+        near = [way for name in possible if (way := ways[name]) is not None and scores.get(name, -1.0) >= _AS_GOOD * best]
+        chain = max(near or [[possible[0]]], key=len)  # of what is meant as likely, that which takes the rest along
+        return {"tools": chain + self._made_for(chain[-1], item.candidates)}
 
     def _made_for(self, name: str, candidates: Sequence[str]) -> list[str]:
         """The candidate that a result of ``name`` is made for: a map to be asked, a plan to be carried out; one at most."""
@@ -71,6 +76,10 @@ class Chooser:
     # ------------------------------------------------------------ what is wanted, and what serves it
 
     def _ranked(self, say: str) -> list[str]:
+        scores = self._scores(say)
+        return sorted(scores, key=lambda name: -scores[name]) or ["detect_objects"]
+
+    def _scores(self, say: str) -> dict[str, float]:
         """Tools that answer at once, by what the search says and by whether they take what the words give: a place in numbers, or none."""
         values = values_in(say, ())
         scores = {}
@@ -82,7 +91,7 @@ class Chooser:
                 without = [name for name in fields.get("required", []) if name in _PLACES | _AMOUNTS and name not in values]
                 given = bool(takes & set(values))
                 scores[hit.name] = hit.score + _TAKES * given - _TAKES * (bool(_PLACES & set(values)) and not given) - 2 * _TAKES * bool(without)
-        return sorted(scores, key=lambda name: -scores[name]) or ["detect_objects"]
+        return scores
 
     def _next(self, say: str, history: Sequence[Mapping[str, Any]], candidates: Sequence[str]) -> str:
         holds, ranked = self._holds(history), self._ranked(say)

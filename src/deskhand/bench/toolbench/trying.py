@@ -39,7 +39,7 @@ def _described(registry: Registry) -> tuple[list[str], Vectors]:
     if model is None:
         raise DeskhandError("missing_dependency", f"distractors are found by meaning: {why}.", hint='pip install "deskhand[search]"')
     cards = [card for card in registry.cards() if card.mode == "on_demand" and "model" not in card.needs]
-    return [card.name for card in cards], model.embed([f"{card.summary} {card.when_to_use}"[:600] for card in cards])
+    return [card.name for card in cards], model.embed([card.summary for card in cards])
 
 
 def sets_of_arguments(registry: Registry, card: Card, facts: dict[str, Any]) -> list[dict[str, Any]]:
