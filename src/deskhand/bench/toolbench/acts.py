@@ -90,7 +90,8 @@ def push(random: Random) -> Case:
 
 def hand(random: Random) -> Case:
     """The hand to a place in the air."""
-    x, y, z = (*random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist(), float(np.round(random.uniform(0.2, 0.26), 2)))
+    x, y = random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist()
+    z = float(np.round(random.uniform(0.2, 0.26), 2))
     say = said(random, f"Bring the fingertips to x = {x}, y = {y}, z = {z}.", f"Go with your hand to the point ({x}, {y}, {z}) and stay there.")
     steps = (
         Step("plan_motion", lambda play: {"position": [x, y, z]}),

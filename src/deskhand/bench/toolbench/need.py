@@ -99,7 +99,7 @@ def past(random: Random, needed: bool) -> Unknown:
         if not shift:
             shift[:] = desk.free_shift(name, 0.05, 0.12)
         by = np.array(shift) + draw.uniform(-0.003, 0.003, 2) if near else np.array(desk.free_shift(name, 0.05, 0.12))
-        desk.put(name, pose_at(*by, 0.0) @ spec.pose)
+        desk.put(name, pose_at(float(by[0]), float(by[1]), 0.0) @ spec.pose)
 
     def answer(desk: ScenarioDesk) -> str:
         came = _started[id(desk)] - spec.pose[:2, 3]
@@ -169,7 +169,7 @@ def _hide(desk: ScenarioDesk, draw: Random, near: bool) -> None:
 
 
 def _is_hidden(desk: ScenarioDesk) -> bool:
-    return abs(desk.truth("small").pose[1, 3]) < 1.0
+    return bool(abs(desk.truth("small").pose[1, 3]) < 1.0)
 
 
 # ---------------------------------------------------------------- settling

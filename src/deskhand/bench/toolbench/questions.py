@@ -179,7 +179,8 @@ def lower_pan(random: Random) -> Case:
 
 def joints(random: Random) -> Case:
     """Which joint angles bring the hand to a place."""
-    x, y, z = (*random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist(), 0.2)
+    x, y = random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist()
+    z = 0.2
     say = said(
         random,
         f"Which angles must your joints have so that the fingertips are at ({x}, {y}, {z})? Do not move.",

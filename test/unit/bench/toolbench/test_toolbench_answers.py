@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -22,7 +23,7 @@ from deskhand.llm.base import Reply
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.tools.base import load_tools
 
-LOOK = {
+LOOK: dict[str, Any] = {
     "tool": "detect_objects",
     "arguments": {},
     "result": {
@@ -40,7 +41,7 @@ def registry() -> Registry:
     return load_tools(others=False)[0]
 
 
-def item(kind: str, say: str, candidates: tuple[str, ...], reference: dict[str, object], history: tuple[dict[str, object], ...] = ()) -> Item:
+def item(kind: str, say: str, candidates: tuple[str, ...], reference: dict[str, Any], history: tuple[dict[str, Any], ...] = ()) -> Item:
     return Item(f"{kind}_x", kind, "x", "desk_cleaning", 0, "easy", say, history, "", candidates, reference)
 
 
@@ -65,7 +66,7 @@ def test_the_chooser_takes_what_the_state_allows(registry: Registry) -> None:
     candidates = ("place_in", "pick", "detect_objects", "handover")
     assert chooser.selection(item("selection", say, candidates, {}))["tool"] == "detect_objects"
     assert chooser.selection(item("selection", say, candidates, {}, (LOOK,)))["tool"] == "pick"
-    held = {"tool": "pick", "arguments": {"object_id": "block_1"}, "result": {"object_id": "block_1"}}
+    held: dict[str, Any] = {"tool": "pick", "arguments": {"object_id": "block_1"}, "result": {"object_id": "block_1"}}
     assert chooser.selection(item("selection", say, candidates, {}, (LOOK, held)))["tool"] == "place_in"
     assert chooser.chain(item("chain", say, candidates, {}))["tools"] == ["detect_objects", "pick", "place_in"]
     assert chooser.call(item("execution", say, (), {"tool": "pick"}, (LOOK,))) == {"arguments": {"object_id": "block_1"}}
@@ -83,7 +84,7 @@ def test_values_are_read_from_words_and_results() -> None:
     assert values_in("Go to x = -0.01, y = 0.08, z = 0.22.", ())["position"] == [-0.01, 0.08, 0.22]
     assert values_in("What is at pixel (344, 220)?", ())["pixel"] == [344, 220]
     assert values_in("Take the upper block down", (LOOK,))["object_id"] == "block_2"
-    stored = {"tool": "build_occupancy_map", "arguments": {}, "result": {"map": {"uri": "deskhand://m"}}}
+    stored: dict[str, Any] = {"tool": "build_occupancy_map", "arguments": {}, "result": {"map": {"uri": "deskhand://m"}}}
     assert values_in("is it free?", (stored,))["map_uri"] == "deskhand://m"
 
 
