@@ -104,6 +104,16 @@ class PlanStore:
                 del self._plans[name]
                 self._retire(name, "plan_expired")
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """What is stored and what was used."""
+        with self._lock:
+            return self._count, OrderedDict(self._plans), OrderedDict(self._used)
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from what :meth:`snapshot` gave; ids that were given since are given again."""
+        with self._lock:
+            self._count, self._plans, self._used = snapshot[0], OrderedDict(snapshot[1]), OrderedDict(snapshot[2])
+
     def _retire(self, name: str, why: str) -> None:
         self._used[name] = why
         while len(self._used) > 10 * MOST_PLANS:

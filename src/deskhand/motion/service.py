@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,17 @@ class MotionService:
             pose = self.model.tcp_pose(self._measured()) if update.attach or update.detach else np.eye(4)
             self._scene = updated(self._scene, update, pose, self.arm, self.model.links)
         log.info("planning scene %d: %d obstacles, holding %s", self._scene.version, len(self._scene.obstacles), self._scene.held and self._scene.held.id)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """The planning scene and the stored plans; the planner's random numbers are not part of it."""
+        with self._scene_lock:
+            return self._scene, self._plans.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from what :meth:`snapshot` gave."""
+        with self._scene_lock:
+            self._scene = snapshot[0]
+            self._plans.restore(snapshot[1])
 
     # ------------------------------------------------------------ questions
 

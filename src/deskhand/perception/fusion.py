@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +73,15 @@ class Views:
         before = [replace(view, scene=_without_held(view.scene)) for view in self._views] if add else []
         self._views = [*before, SeenView(scene, self._perception.frame)]
         return fuse(self._views) if before else scene
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What the next look goes on from, the perception's part included."""
+        return tuple(self._views), self._perception.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from what :meth:`snapshot` gave."""
+        self._views = list(snapshot[0])
+        self._perception.restore(snapshot[1])
 
 
 def fuse(views: Sequence[SeenView]) -> Scene:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -173,6 +175,15 @@ class Perception:
             objects.append(replace(seen, id=object_id, label=label, label_source=source, color=color, support=support))
         cloud = thin(rows_of(view.points.reshape(-1, 3), view.objects.reshape(-1)), self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What the next look goes on from: ids, containers, the last picture."""
+        return copy.deepcopy(self.tracker, {id(self.settings): self.settings}), self.frame, self.pixels, self.features, tuple(self._containers)
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from what :meth:`snapshot` gave."""
+        tracker, self.frame, self.pixels, self.features, containers = snapshot
+        self.tracker, self._containers = copy.deepcopy(tracker, {id(self.settings): self.settings}), list(containers)
 
     def annotated(self, scene: Scene) -> Image:
         """The last picture with ``scene`` drawn into it."""

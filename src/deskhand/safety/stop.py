@@ -46,6 +46,13 @@ class SafetyStop:
             listener(status)
         return True
 
+    def restore(self, status: SafetyStatus) -> None:
+        """Be as at a moment before, in a simulation that is put back to it; listeners are told."""
+        with self._lock:
+            self._status = status
+        for listener in self._listeners:
+            listener(status)
+
     def require(self) -> None:
         """Raise the code of the stop while stopped."""
         status = self.status()

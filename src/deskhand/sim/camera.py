@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import TracebackType
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -38,6 +39,7 @@ def mounted(name_or_file: str, arm: str = "") -> CameraSpec:
     return CameraSpec(mount.pose, link="" if mount.parent == "world" else mount.parent, frame_id=mount.child)
 
 
+OTHER_NOISE = 1_000_000  # pictures that no simulation takes
 STEADY = 0.2  # [s] between two pictures, up to which the camera is taken to have moved evenly from one to the other
 
 
@@ -89,6 +91,15 @@ class RgbdRenderer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What the next picture depends on besides the world: its noise, the pictures before it, where the camera was knocked to."""
+        return self._count, self._last, self._before, self._off.copy()
+
+    def restore(self, snapshot: tuple[Any, ...], noise: int = 0) -> None:
+        """Go on from what :meth:`snapshot` gave; with another ``noise`` (0 or more) the same pictures come with other noise."""
+        count, self._last, self._before, off = snapshot
+        self._count, self._off = count + noise * OTHER_NOISE, off.copy()
 
     def render(self) -> Frame:
         """A frame of the world as it is now; where that is the simulation's fault, the one before once more, or one with holes."""

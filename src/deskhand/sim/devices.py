@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from deskhand.arms.follower import Followed
 from deskhand.errors import DeskhandError
@@ -115,6 +116,14 @@ class SimCamera:
         if newer_than is not None and self._simulation.time <= newer_than:
             self._advance(newer_than - self._simulation.time + CONTROL_PERIOD)
         return self._renderer.render()
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """See :meth:`RgbdRenderer.snapshot`."""
+        return self._renderer.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...], noise: int = 0) -> None:
+        """See :meth:`RgbdRenderer.restore`."""
+        self._renderer.restore(snapshot, noise)
 
     def close(self) -> None:
         """Give the renderer back, from the thread that used it."""

@@ -18,6 +18,7 @@ from deskhand.sim.faults import Fault
 from deskhand.sim.fixtures.add import start_fixtures
 from deskhand.sim.hand import Hand, HandCommand
 from deskhand.sim.servo import Servos, read_positions, read_velocities
+from deskhand.sim.snapshot import SimulationSnapshot, put_back, take
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
 from deskhand.sim.stains import Wiping
 from deskhand.types import JointState, Trajectory
@@ -25,6 +26,7 @@ from deskhand.types import JointState, Trajectory
 AT_REST = 0.01  # [m/s] and, over 0.1, [rad/s]
 FINGER_TICK = 0.00001  # [m]
 OVERLAP = 0.002  # [m] that soft contacts forgive at the start
+_DEVICES = ("_wished", "_servos", "_hand", "_follower", "fault")  # what a snapshot holds beside the physics
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,27 @@ class Simulation:
             self.fault.step(self)
         if self.watch is not None:
             self.watch()
+
+    def snapshot(self) -> SimulationSnapshot:
+        """All that this goes on from, as it is now; taken at any moment.
+
+        Raises:
+            DeskhandError: ``invalid_input`` while a driver moves the arm over an emulated bus: what that knows is not here.
+        """
+        if self.drive is not None:
+            raise DeskhandError("invalid_input", "a simulated arm that a driver moves over a bus cannot be put back.", hint="Simulate it without the driver.")
+        with self.lock:
+            return take(self.model, self.data, {name: getattr(self, name) for name in _DEVICES})
+
+    def restore(self, snapshot: SimulationSnapshot) -> None:
+        """Go on from ``snapshot``, of this simulation or another one of the same world. Handles of motions that were begun since, or then, are void.
+
+        Raises:
+            DeskhandError: ``invalid_input`` when it is of another world.
+        """
+        with self.lock:
+            for name, value in put_back(snapshot, self.model, self.data).items():
+                setattr(self, name, value)
 
     # ------------------------------------------------------------ what the robot offers
 

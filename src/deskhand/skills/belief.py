@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
+_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "known", "felt", "corrections", "again", "alike", "pans")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
 
@@ -180,6 +183,17 @@ class Belief:
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """All that is believed now, the memory included."""
+        return copy.deepcopy({name: getattr(self, name) for name in _BELIEVED}), None if self.memory is None else self.memory.snapshot()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Believe what :meth:`snapshot` gave; the memory, where there is one, then knows no more than it did."""
+        for name, value in copy.deepcopy(snapshot[0]).items():
+            setattr(self, name, value)
+        if self.memory is not None and snapshot[1] is not None:
+            self.memory.restore(snapshot[1])
 
     def _as_felt(self, item: SceneObject) -> SceneObject:
         """``item`` as the kind that it is by all of its sides, where it was lifted as one; or, where no object of its kind is as wide as it was between the

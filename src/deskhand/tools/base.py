@@ -143,18 +143,20 @@ def make_session(
     lock_wait: float = 5.0,
     measured: Path | None = None,
     folders: Sequence[Path] = (),
+    placed: dict[str, Placement] | None = None,
 ) -> Session:
     """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
 
     ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
     ``folders``: that the operator named, tools read files from there alone. ``measured`` is the file that keeps latency and success of the tools over restarts.
+    ``placed``: what tools put down, to be kept by the caller; see ToolContext.
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
-    placed: dict[str, Placement] = {}
+    where = {} if placed is None else placed
     feed = SensorFeed(robot)
 
     def context() -> ToolContext:
-        return ToolContext(robot, shared, placed=placed, folders=tuple(folders), feed=feed)
+        return ToolContext(robot, shared, placed=where, folders=tuple(folders), feed=feed)
 
     return Session(
         registry or load_tools()[0],

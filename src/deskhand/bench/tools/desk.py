@@ -22,6 +22,7 @@ from deskhand.errors import ERROR_NUMBERS, DeskhandError, error_from_number
 from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
+from deskhand.etp.tool import Placement
 from deskhand.etp.watches import WatchEvent
 from deskhand.geometry import Array, inverse, make_transform
 from deskhand.sim.camera import RgbdRenderer
@@ -31,6 +32,7 @@ from deskhand.sim.spec import ObjectSpec, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.tools.base import make_session
+from deskhand.trials.snapshot import DeskSnapshot, DeskState
 from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory
 
@@ -123,7 +125,8 @@ class ScenarioDesk:
         self.random = np.random.default_rng([self._seed, crc32(name.encode())])
         self._memory = Memory(clock=self.robot.now).open()
         self.belief = Belief(self._memory)
-        self._session = make_session(self.robot, self.belief, registry=self._registry)
+        self._placed: dict[str, Placement] = {}
+        self._session = make_session(self.robot, self.belief, registry=self._registry, placed=self._placed)
 
     def _end(self) -> None:
         if self._session is not None:
@@ -175,6 +178,25 @@ class ScenarioDesk:
     def recognised(self) -> dict[str, str]:
         """The id in the session's last look of every object that was recognised, by its name in the world."""
         return {self.names[number]: item.id for number, item in self._matched().items()}
+
+    # ------------------------------------------------------------ going back
+
+    def snapshot(self) -> DeskSnapshot:
+        """This moment of the desk and of what the session's robot knows, between two calls.
+
+        Raises:
+            DeskhandError: ``busy`` while a continuous tool runs: what that knows cannot be put back.
+        """
+        if running := [info.watch_id for info in self.session.watches() if info.running]:
+            raise DeskhandError("busy", f"{', '.join(running)} still runs; what it knows cannot be put back.", hint="Stop it first.")
+        return self._state().take()
+
+    def restore(self, snapshot: DeskSnapshot, noise: int = 0) -> None:
+        """Go on from there, with other noise in the pictures where ``noise`` is another number; what the session has stored stays stored."""
+        self._state().put_back(snapshot, noise)
+
+    def _state(self) -> DeskState:
+        return DeskState(self.simulation, self._camera, self.robot, self.belief, self._placed)
 
     # ------------------------------------------------------------ the truth
 
@@ -239,12 +261,12 @@ class ScenarioDesk:
         return [self.standing(name) for name in self.names if name not in names]
 
     def free_pose(self, name: str, gap: float = GAP, turn: float = np.pi) -> Array:
-        """A drawn world_T_object (4, 4) where an object could stand as it does, apart from all others, in reach and in view.
+        """A drawn world_T_object (4, 4) where an object could stand as it does, apart from all others and from where it is, in reach and in view.
 
         Raises:
             DeskhandError: ``no_free_space``.
         """
-        return free_pose(self.random, self.simulation.built.spec, self.standing(name), self.others(name), gap, turn)
+        return free_pose(self.random, self.simulation.built.spec, self.standing(name), self.others(), gap, turn)
 
     def free_shift(self, name: str, least: float, most: float, gap: float = GAP) -> tuple[float, float]:
         """A drawn (x, y) [m] of this length by which an object could be moved, as in free_pose.

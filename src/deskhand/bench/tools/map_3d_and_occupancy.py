@@ -167,9 +167,9 @@ def size(desk: ScenarioDesk) -> Measured:
     tool="watch_occupancy", name="comes_and_goes", situation="A can is put into a free volume and taken out again: the time until each is told.", changes=True
 )
 def comes_and_goes(desk: ScenarioDesk) -> Measured:
-    place = desk.free_pose("can", gap=0.06)
+    place = desk.free_pose("can")
     x, y = place[:2, 3].tolist()
-    heard = desk.watch("watch_occupancy", {"low": [x - 0.06, y - 0.06, 0.005], "high": [x + 0.06, y + 0.06, 0.1]})
+    heard = desk.watch("watch_occupancy", {"low": [x - 0.04, y - 0.04, 0.005], "high": [x + 0.04, y + 0.04, 0.1]})
     home, begun = desk.truth("can").pose.copy(), desk.simulation.time
     desk.put("can", place, settle=0.0)
     came = heard.wait(1.0)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -180,6 +181,27 @@ class LocalRobot:
                 raise DeskhandError("gripper_failed", f"the gripper was not done within {GRIPPER_TIME:g} s.")
             self.sleep(POLL)
         return motion.report()
+
+    # ------------------------------------------------------------ going back
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What this robot knows beside its devices: looks, planning scene, plans, stop. Only between motions.
+
+        Raises:
+            DeskhandError: ``busy`` while the arm moves.
+        """
+        if not self._hands.acquire(blocking=False):
+            raise DeskhandError("busy", "the arm is moving; what it does cannot be put back half-way.", retry=True)
+        try:
+            return self._views.snapshot(), self._motion.snapshot(), self._stop.status()
+        finally:
+            self._hands.release()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from what :meth:`snapshot` gave, here or of another robot on a simulation of the same world, which is to be put back as well."""
+        self._views.restore(snapshot[0])
+        self._motion.restore(snapshot[1])
+        self._stop.restore(snapshot[2])
 
     # ------------------------------------------------------------ safety
 

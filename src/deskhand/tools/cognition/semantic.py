@@ -99,7 +99,7 @@ def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_]
     inside = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels[:, 0] <= width - 1) & (pixels[:, 1] <= height - 1)
     column, row = np.round(np.where(inside[:, None], pixels, 0)).astype(int).T
     there = points[row, column]
-    farther = np.linalg.norm(there - view.eye, axis=1) > np.linalg.norm(centres - view.eye, axis=1) + 2.5 * VOXEL
+    farther = np.linalg.norm(there - view.eye, axis=1) > np.linalg.norm(centres - view.eye, axis=1) + VOXEL
     return [key for key, gone in zip(keys, inside & farther, strict=True) if gone]
 
 

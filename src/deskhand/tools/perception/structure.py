@@ -118,7 +118,7 @@ Features = tuple[Array, npt.NDArray[np.float32]]
 
 def _features(image: Image) -> Features:
     grey = cv2.createCLAHE(3.0, (8, 8)).apply(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))  # weak texture counts as well
-    keys, descriptors = cv2.SIFT.create(nfeatures=4000, contrastThreshold=0.02).detectAndCompute(grey, None)
+    keys, descriptors = cv2.SIFT.create(nfeatures=4000, contrastThreshold=0.02, enable_precise_upscale=True).detectAndCompute(grey, None)
     if descriptors is None or len(keys) < LEAST:
         raise DeskhandError("invalid_input", f"a picture has only {len(keys)} features.", hint="Take sharp pictures of objects with texture.")
     return np.array([key.pt for key in keys]), np.asarray(descriptors, np.float32)

@@ -133,6 +133,23 @@ class Memory(MemoryReader):
             self._commit()
             return event
 
+    # ------------------------------------------------------------ going back
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """All that is remembered, the file's content included."""
+        with self._lock:
+            return self._store.copied(), dict(self._now), dict(self._last), dict(self._next)
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Remember what :meth:`snapshot` gave and nothing else; what was written since is gone from the file too.
+
+        Raises:
+            DeskhandError: ``memory_busy``, ``memory_broken``, ``config_error`` when the file cannot be written.
+        """
+        with self._lock:
+            self._store.replace(snapshot[0])
+            self._now, self._last, self._next = dict(snapshot[1]), dict(snapshot[2]), dict(snapshot[3])
+
     # ------------------------------------------------------------ one object in one look
 
     def _seen(self, moment: Moment, item: SceneObject) -> Event | None:

@@ -187,6 +187,34 @@ class Store:
                     raise self._problem(error) from error
                 self._waiting.pop(0)
 
+    def copied(self) -> sqlite3.Connection:
+        """The content, with everything written before, as a database of its own in memory.
+
+        Raises:
+            DeskhandError: ``memory_busy``, ``memory_broken``.
+        """
+        with self._lock:
+            self.flush()
+            copy = sqlite3.connect(IN_MEMORY, check_same_thread=False, isolation_level=None)
+            self._copy(self._open(), copy)
+            return copy
+
+    def replace(self, content: sqlite3.Connection) -> None:
+        """Have the content that :meth:`copied` gave.
+
+        Raises:
+            DeskhandError: ``memory_busy``, ``memory_broken``, ``config_error``.
+        """
+        with self._lock:
+            self._waiting.clear()
+            self._copy(content, self._open())
+
+    def _copy(self, content: sqlite3.Connection, into: sqlite3.Connection) -> None:
+        try:
+            content.backup(into)
+        except sqlite3.Error as error:
+            raise self._problem(error) from error
+
     @property
     def waiting(self) -> int:
         """Number of writes that wait."""
