@@ -163,7 +163,7 @@ def _lowered(ctx: SkillContext, held: Held, first: Array, allow: tuple[tuple[str
 
 def _raised(pose: Array, by: float) -> Array:
     """The pose (4, 4), higher by ``by`` [m]."""
-    moved = pose.copy()
+    moved: Array = pose.copy()
     moved[2, 3] += by
     return moved
 
