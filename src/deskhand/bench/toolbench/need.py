@@ -221,7 +221,7 @@ def settle(registry: Registry, family: str, seed: int, needed: bool, noise: int 
         for number in range(DRAWN):
             if answers.total() >= WORLDS:
                 break
-            near = number % 2 == 1 or pinned
+            near = pinned and number % 4 != 0
             play.restore(start, noise)
             if _same(first, _in_world(play, unknown, random, near)):
                 answers[unknown.answer(desk)] += 1
