@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.bench.toolbench.items import Item
-from deskhand.bench.toolbench.reading import arguments_of, values_in
+from deskhand.bench.toolbench.reading import arguments_of, names_unseen, values_in
 from deskhand.etp.card import Card
 from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
@@ -32,13 +32,14 @@ class Chooser:
         self._registry = registry
 
     def need(self, item: Item) -> dict[str, Any]:
-        """Needed when what is wanted takes a tool that finds out something new and that has not been called since."""
+        """Needed when what is wanted takes a tool that finds out something new and that has not been called, or when the words name what no look has."""
         called = {turn["tool"] for turn in item.history if "result" in turn}
         wanted = self._ranked(item.say)[0]
         card = self._registry.get(wanted).card
         looked = any(self._gives(name, "scene_known") for name in called)
         derived = looked and (card.unit in ("detection", "spatial_grounding", "grasping") or self._reads_the_look(card))
-        return {"need": wanted not in called and not derived}
+        unseen = looked and names_unseen(item.say, item.history)
+        return {"need": unseen or (wanted not in called and not derived)}
 
     def selection(self, item: Item) -> dict[str, Any]:
         """The candidate that is wanted, or that makes it possible."""
@@ -97,6 +98,8 @@ class Chooser:
         holds, ranked = self._holds(history), self._ranked(say)
         able = [name for name in candidates if not self._lacking(name, holds)]
         order = [name for name in ranked if name in candidates] + list(candidates)
+        if history and (use := [name for name in self._made_for(history[-1]["tool"], order) if name in able]):
+            return use[0]
         for wanted in ranked[:_FIRST]:
             if wanted in able and not self._repeated(wanted, history):
                 return wanted

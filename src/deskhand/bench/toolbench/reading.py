@@ -15,6 +15,7 @@ _AXES = re.compile(rf"\b([xyz])\s*=?\s*({_NUMBER})")
 _PIXEL = re.compile(rf"column ({_NUMBER}),? (?:and )?row ({_NUMBER})")
 _LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m)\b")
 _METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
+COLORS = ("red", "green", "blue", "yellow", "orange", "white", "black", "brown", "grey", "purple")
 _SIDES = {"left": math.pi / 2, "right": -math.pi / 2, "away": 0.0, "towards": math.pi}
 
 
@@ -121,6 +122,14 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
     if not found and re.search(r"\bblocks\b", text):
         found = [(number, item) for number, item in enumerate(objects) if item["label"] == "block"]
     return [item for _, item in sorted(found, key=lambda each: each[0])]
+
+
+def names_unseen(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the words describe an object by colour and kind that the last look does not have."""
+    seen = {f"{item['color']} {item['label']}" for item in _objects(history)}
+    described = re.findall(rf"\b({'|'.join(COLORS)}) ([a-z]+)\b", say.lower())
+    kinds = {str(item["label"]) for item in _objects(history)} | {"block"}
+    return any(f"{color} {kind}" not in seen for color, kind in described if kind in kinds)
 
 
 def _phrase(say: str) -> str:
