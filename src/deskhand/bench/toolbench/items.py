@@ -79,6 +79,12 @@ def add_items(folder: Path, items: Iterable[Item]) -> None:
             file.write(json.dumps(asdict(item)) + "\n")
 
 
+def drawn_order(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
+    """The candidates of the item of this name, in an order that is drawn for it: no place is the right one's more often than another."""
+    names = sorted(candidates)
+    return tuple(names[int(index)] for index in np.random.default_rng(crc32(name.encode())).permutation(len(names)))
+
+
 def kept_picture(folder: Path, color: Image) -> str:
     """Keep a picture (H, W, 3) as a small JPEG; its name below the folder. The same picture is kept once."""
     height = round(color.shape[0] * WIDTH / color.shape[1])

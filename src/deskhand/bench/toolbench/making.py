@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.toolbench.families import drawn_case, family_of
-from deskhand.bench.toolbench.items import Item, kept_picture
+from deskhand.bench.toolbench.items import Item, drawn_order, kept_picture
 from deskhand.bench.toolbench.play import Play, PlaySnapshot, Step, way_works
 from deskhand.bench.toolbench.trying import nearest_tools, stays_wrong
 from deskhand.bench.tools.desk import ScenarioDesk
@@ -56,11 +56,10 @@ def make_selection(registry: Registry, family: str, seed: int, folder: Path) -> 
         if len(wrong) < DISTRACTORS:
             return None
         names = [right, *wrong]
-        order = random.permutation(len(names))
         same_unit = sum(registry.get(name).card.unit == registry.get(right).card.unit for name in wrong)
         difficulty = ("easy", "medium", "hard")[min(2, same_unit)]
         settled = {"goal": play.case.goal_words, "right": "reaches it with the expert's calls", "wrong": wrong}
-        return _item("selection", family, seed, play, folder, difficulty, tuple(names[int(index)] for index in order), {"tool": right}, settled)
+        return _item("selection", family, seed, play, folder, difficulty, tuple(names), {"tool": right}, settled)
 
 
 def _wrong_tools(play: Play, state: PlaySnapshot, registry: Registry, right: str, after: tuple[Step, ...]) -> dict[str, str]:
@@ -102,15 +101,14 @@ def make_execution(registry: Registry, family: str, seed: int, folder: Path) -> 
 
 def make_chain(registry: Registry, family: str, seed: int, folder: Path) -> Item | None:
     """Which tools in which order; None where the expert fails, makes one call only, or a call of it can be left out."""
-    with begun(registry, family, seed, 2) as (play, random):
+    with begun(registry, family, seed, 2) as (play, _):
         state, steps = play.snapshot(), play.case.steps
         if len(steps) < 2 or not is_minimal(play, state, steps):
             return None
         before = order_of(play, state, steps)
         names = [step.tool for step in steps]
         extra = _overlapping(play, state, registry, steps)
-        order = random.permutation(len(names) + len(extra))
-        candidates = tuple([*names, *extra][int(index)] for index in order)
+        candidates = (*names, *extra)
         settled = {"goal": play.case.goal_words, "left_out": "every call of the chain: fails without it", "wrong": extra}
         difficulty = "medium" if len(steps) == 2 else "hard"
         return _item("chain", family, seed, play, folder, difficulty, candidates, {"tools": names, "before": before}, settled)
@@ -171,6 +169,5 @@ def _item(
 ) -> Item:
     history = tuple(turn.told() for turn in play.turns)
     picture = kept_picture(folder, play.desk.frame().color)
-    return Item(
-        f"{kind}_{family}_{seed}", kind, family, play.case.environment, seed, difficulty, play.case.say, history, picture, candidates, reference, settled
-    )
+    name = f"{kind}_{family}_{seed}"
+    return Item(name, kind, family, play.case.environment, seed, difficulty, play.case.say, history, picture, drawn_order(name, candidates), reference, settled)

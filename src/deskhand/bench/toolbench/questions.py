@@ -140,9 +140,9 @@ def nearest(random: Random) -> Case:
     say = said(random, f"Which of the blocks lies nearest to the {WORDS[target]}?", f"Of all blocks, tell me the one closest to the {WORDS[target]}.")
 
     def arguments(play: Play) -> dict[str, Any]:
-        scene = play.desk.belief.scene
+        name, scene = play.id_of(target), play.desk.belief.scene
         assert scene is not None, "what has an id was seen"
-        return {"what": "blocks", "order": "nearest", "point": scene.get(play.id_of(target)).position.round(4).tolist(), "limit": 1}
+        return {"what": "blocks", "order": "nearest", "point": scene.get(name).position.round(4).tolist(), "limit": 1}
 
     steps = (LOOK, Step("query_3d_scene_graph", arguments))
     return Case("nearest", QUESTIONS, say, world, steps, goals.told_objects(lambda play: [name]), facts(target, name), f"{name} alone is told")

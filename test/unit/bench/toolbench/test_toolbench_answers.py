@@ -133,6 +133,11 @@ def test_the_packaged_items_are_whole(registry: Registry) -> None:
             assert set(found.reference["tools"]) < set(found.candidates)
 
 
+def test_no_place_among_the_candidates_is_mostly_the_right_one() -> None:
+    first = [found.candidates[0] == found.reference["tool"] for found in read_items(DEV) if found.kind == "selection"]
+    assert metrics.share(first) < 0.5, "a quarter is chance"
+
+
 def test_the_command_tells_results_beside_the_paper_s(tmp_path: Path) -> None:
     file = tmp_path / "chooser.json"
     ran = CliRunner().invoke(app, ["bench", "toolbench", "run", "--kind", "need", "--json", str(file)])
