@@ -40,7 +40,8 @@ def expert_plan(setting: EbSetting, truth: Truth) -> list[list[int]]:
     yaw = _yaw(spec, math.atan2(item.pose[1, 0], item.pose[0, 0]))
     x, y, z = cells_of(item.pose[:3, 3])
     to_x, to_y, _ = cells_of(below.pose[:3, 3])
-    down = RIM if into else math.ceil((below.pose[2, 3] + below.size[2] / 2 + item.size[2] / 2) / CELL - 0.5)
+    higher = float(item.pose[2, 3]) - (z + 0.5) * CELL  # the middle of the object over that of the cell at which it is held
+    down = RIM if into else math.ceil((below.pose[2, 3] + below.size[2] / 2 + item.size[2] / 2 - higher) / CELL - 0.5)
     steps = [(x, y, z + ABOVE, 1), (x, y, z, 1), (x, y, z, 0), (x, y, z + ABOVE, 0), (to_x, to_y, OVER, 0), (to_x, to_y, down, 0), (to_x, to_y, down, 1)]
     steps.append((to_x, to_y, OVER, 1))
     return [[at_x, at_y, height, 0, 60, yaw, grip] for at_x, at_y, height, grip in steps]

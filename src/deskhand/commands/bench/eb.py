@@ -11,7 +11,7 @@ from deskhand.commands.bench.results import result_of
 from deskhand.commands.campaign import CampaignOptions, campaign_options
 
 eb = typer.Typer(
-    help="EB-Manipulation: shapes into containers and onto each other, areas wiped, judged by ground truth (docs/tasks/eb_manipulation.md).",
+    help="EB-Manipulation: shapes into containers and onto each other, wiping, judged by ground truth (docs/tasks/eb_manipulation.md).",
     no_args_is_help=True,
 )
 
