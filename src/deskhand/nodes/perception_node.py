@@ -57,7 +57,7 @@ class Parameters(PerceptionSettings):
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of objects; empty: config/objects.yaml.
         detectors: file that says which detectors are used; empty: that of DESKHAND_DETECTORS, ~/.deskhand/detectors.yaml, or config/detectors.yaml.
-        segmenter: ``geometry`` or the ONNX file of a learned segmenter; empty: what config/segmenter.yaml says.
+        segmenter: ``geometry``, ``piles`` (the weights that come with deskhand) or an ONNX file; empty: what config/segmenter.yaml says.
         taught: file of the objects that people have taught; empty: that of DESKHAND_TAUGHT, or ~/.deskhand/taught.sqlite; ``none``: no such names.
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.

@@ -67,9 +67,16 @@ def test_wrong_files_are_named(tmp_path):
         with pytest.raises(DeskhandError, match=words) as error:
             Segmenter(file, 0.5).check()
         assert error.value.code == "config_error" and file.name in str(error.value)
-    with pytest.raises(DeskhandError, match=r"no segmenter 'none.onnx'; valid: geometry, or an ONNX file") as error:
+    with pytest.raises(DeskhandError, match=r"no segmenter 'none.onnx'; valid: geometry, piles, or an ONNX file") as error:
         load_segmenter("none.onnx")
     assert error.value.code == "config_error"
+
+
+def test_the_weights_that_come_with_it_fit_this_version_and_part_a_low_box_from_a_high_one():
+    ours = load_segmenter("piles")
+    ours.check()
+    frame, _ = cast(Box((-0.03, 0, 0), (0.06, 0.06, 0.03)), Box((0.03, 0, 0), (0.06, 0.06, 0.09)))
+    assert (ours.trust, ours.sure) == (0.3, 1.0) and count(frame, ours) == 2 == count(frame, load_segmenter("piles", trust=1.0))
 
 
 def test_the_configuration_chooses_it(tmp_path, monkeypatch):

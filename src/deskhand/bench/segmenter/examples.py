@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import cv2
@@ -77,25 +82,37 @@ def pile_examples(seed: int) -> list[Example]:
     return examples
 
 
-def examples(seed: int, frames: int, folder: Path, told: Callable[[int], None]) -> Iterator[Example]:
-    """At least ``frames`` examples of piles from ``seed`` on; those in ``folder`` are not made again. ``told``: how many there are so far.
+def examples(seed: int, frames: int, folder: Path, told: Callable[[int], None], jobs: int = 1) -> Iterator[Example]:
+    """At least ``frames`` examples of piles from ``seed`` on; those in ``folder`` are not made again. ``told``: how many there are so far; ``jobs``:
+    processes that make them.
 
     Raises:
         DeskhandError: ``missing_dependency`` when the machine cannot render off screen.
     """
-    cv2.setNumThreads(1)
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
-    while count < frames:
-        file = folder / f"piles_{seed}.npz"
-        made = _read(file) if file.is_file() else None
-        if made is None:
-            made = [example for number in range(seed, seed + SHARD) for example in pile_examples(number)]
-            _write(file, made)
-        yield from made
-        count += len(made)
-        seed += SHARD
-        told(count)
+    with ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext() as pool:
+        while count < frames:
+            shards = range(seed, seed + SHARD * math.ceil((frames - count) / (SHARD * VIEWS)), SHARD)
+            seed = shards.stop
+            make = partial(_made, folder)
+            for file in pool.map(make, shards) if pool else map(make, shards):
+                made = _read(file)
+                assert made is not None
+                yield from made
+                count += len(made)
+                told(count)
+                if count >= frames:
+                    break
+
+
+def _made(folder: Path, seed: int) -> Path:
+    """The file of the piles from a seed on, made where it is missing or of other planes."""
+    file = folder / f"piles_{seed}.npz"
+    if not file.is_file() or _read(file) is None:
+        cv2.setNumThreads(1)
+        _write(file, [example for number in range(seed, seed + SHARD) for example in pile_examples(number)])
+    return file
 
 
 def _write(file: Path, made: list[Example]) -> None:

@@ -24,6 +24,8 @@ class Options:
         rate: of learning, at most.
         apart: weight of pairs of pixels that show two objects; they are rarer than those that show one.
         every: [s] between two checkpoints.
+        jobs: processes that render, and that cut batches out where there are more than one; they change nothing of what is learnt.
+        device: of torch, that learns. The same steps on another one give weights that differ a little.
     """
 
     seed: int
@@ -37,3 +39,5 @@ class Options:
     rate: float = 3e-3
     apart: float = 3.0
     every: float = 180.0
+    jobs: int = 1
+    device: str = "cpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,15 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+from torch.utils.data import DataLoader
 
 from deskhand.bench.segmenter.batches import batch_of
-from deskhand.bench.segmenter.examples import Bytes, Example, examples
+from deskhand.bench.segmenter.examples import Example, examples
 from deskhand.bench.segmenter.network import Network, count, export
 from deskhand.bench.segmenter.options import HELD_OUT, Options
 from deskhand.errors import DeskhandError
 from deskhand.perception.learned.affinities import OFFSETS, shifted
 from deskhand.perception.learned.segmenter import META, metadata_of
-from deskhand.perception.view import Floats
 
 WARM = 0.05  # share of the steps in which the rate rises
 TESTS = 40  # batches that are measured with
@@ -46,17 +46,30 @@ def train(options: Options, told: Callable[[str], None]) -> Trained:
         DeskhandError: ``missing_dependency`` without off-screen rendering; ``invalid_input`` where there are too few frames.
     """
     torch.set_num_threads(1)
-    made = list(examples(options.seed, options.frames, options.folder, lambda number: told(f"{number} of {options.frames} frames")))[: options.frames]
+    rendered = examples(options.seed, options.frames, options.folder, lambda number: told(f"{number} of {options.frames} frames"), options.jobs)
+    made = list(rendered)[: options.frames]
     kept = len(made) - max(1, round(HELD_OUT * len(made)))
     if kept < 1:
         raise DeskhandError("invalid_input", f"{len(made)} frames are too few to learn from.", hint="Ask for more --frames.")
     learner = Learner(options)
     whole = learner.learn(made[:kept], told)
     loss, one, two = learner.measured(made[kept:])
-    export(learner.network, options.out, metadata_of() | {f"{META}steps": str(learner.step), f"{META}seed": str(options.seed)})
+    export(learner.network.cpu(), options.out, metadata_of() | {f"{META}steps": str(learner.step), f"{META}seed": str(options.seed)})
     if whole:
         learner.file.unlink(missing_ok=True)
     return Trained(learner.step, count(learner.network), loss, one, two, whole)
+
+
+class Batches:
+    """The batch of each step: planes (N, P, side, side) and labels (N, side / STRIDE, side / STRIDE)."""
+
+    def __init__(self, made: list[Example], options: Options) -> None:
+        self._made, self._options = made, options
+
+    def __getitem__(self, step: int) -> tuple[Tensor, Tensor]:
+        options = self._options
+        planes, labels = batch_of(self._made, options.batch, options.side, np.random.default_rng([7005, options.seed, step]))
+        return torch.from_numpy(planes), torch.from_numpy(labels.astype(np.int64))
 
 
 class Learner:
@@ -64,7 +77,7 @@ class Learner:
 
     def __init__(self, options: Options) -> None:
         torch.manual_seed(options.seed)
-        self.network, self.step, self.spent = Network(), 0, 0.0
+        self.network, self.step, self.spent = Network().to(options.device), 0, 0.0
         self.file = options.out.with_suffix(".checkpoint")
         self._options = options
         self._optimizer = torch.optim.AdamW(self.network.parameters(), lr=options.rate, weight_decay=1e-3)
@@ -77,10 +90,12 @@ class Learner:
         self.network.train()
         begun, saved, recent = time.monotonic() - self.spent, time.monotonic(), 0.0
         try:
-            while (part := self._part()) < 1:
+            for planes, labels in self._batches(made):
+                if (part := self._part()) >= 1:
+                    break
                 for group in self._optimizer.param_groups:
                     group["lr"] = options.rate * min(1.0, (part + 1e-3) / WARM) * 0.5 * (1 + math.cos(math.pi * part))
-                loss = self.learn_from(*batch_of(made, options.batch, options.side, np.random.default_rng([7005, options.seed, self.step])))
+                loss = self.learn_from(planes, labels)
                 self.step, self.spent = self.step + 1, time.monotonic() - begun
                 recent = loss if self.step == 1 else 0.99 * recent + 0.01 * loss
                 if self.step % 10 == 0:
@@ -93,9 +108,20 @@ class Learner:
             return False
         return True
 
-    def learn_from(self, planes: Floats, labels: Bytes) -> float:
+    def _batches(self, made: list[Example]) -> Iterable[tuple[Tensor, Tensor]]:
+        """Those of the steps that are left, cut out beside learning where more than one process may."""
+        options = self._options
+        cut = Batches(made, options)
+        left = range(self.step, options.steps)
+        if options.jobs == 1:
+            return (cut[step] for step in left)
+        batches: Iterable[tuple[Tensor, Tensor]] = DataLoader(cut, batch_size=None, sampler=left, num_workers=options.jobs - 1, prefetch_factor=4)
+        return batches
+
+    def learn_from(self, planes: Tensor, labels: Tensor) -> float:
         """One step; the loss before it."""
-        loss = losses(self.network(torch.from_numpy(planes)), torch.from_numpy(planes), torch.from_numpy(labels.astype(np.int64)), self._options.apart)[0]
+        planes, labels = planes.to(self._options.device), labels.to(self._options.device)
+        loss = losses(self.network(planes), planes, labels, self._options.apart)[0]
         self._optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
@@ -110,7 +136,7 @@ class Learner:
         with torch.no_grad():
             for _ in range(TESTS):
                 planes, labels = batch_of(held, self._options.batch, self._options.side, random)
-                inputs, whose = torch.from_numpy(planes), torch.from_numpy(labels.astype(np.int64))
+                inputs, whose = (torch.from_numpy(part).to(self._options.device) for part in (planes, labels.astype(np.int64)))
                 loss, told, same = losses(self.network(inputs), inputs, whose, self._options.apart)
                 total += float(loss)
                 for number, kind in enumerate((True, False)):
@@ -128,7 +154,7 @@ class Learner:
         part.rename(self.file)
 
     def _restore(self) -> None:
-        state = torch.load(self.file, weights_only=True)
+        state = torch.load(self.file, weights_only=True, map_location=self._options.device)
         if state["options"] != self._told():
             raise DeskhandError("invalid_input", f"{self.file} is of a training with other options.", hint="Delete it, or give another --out.")
         self.network.load_state_dict(state["network"])
@@ -136,7 +162,7 @@ class Learner:
         self.step, self.spent = int(state["step"]), float(state["spent"])
 
     def _told(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self._options).items() if key not in ("out", "folder", "every", "minutes")}
+        return {key: value for key, value in asdict(self._options).items() if key not in ("out", "folder", "every", "minutes", "jobs", "device")}
 
     def _part(self) -> float:
         """How much of the training is over, 0..1."""

@@ -37,7 +37,7 @@ def perception(
     segmenter: Annotated[
         str,
         typer.Option(
-            help="With --frames or --piles: what is heard beside shape: geometry, or a file of `deskhand train segmenter`; default: config/segmenter.yaml."
+            help="With --frames or --piles: what is heard beside shape: geometry, piles (our weights), or an ONNX file; default: config/segmenter.yaml."
         ),
     ] = "",
     trust: Annotated[float | None, typer.Option(min=0, max=1, help="With --segmenter: its weight against shape; default: config/segmenter.yaml.")] = None,

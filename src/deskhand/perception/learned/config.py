@@ -14,6 +14,8 @@ from deskhand.types.yaml_file import read_yaml
 
 FILE = "config/segmenter.yaml"
 GEOMETRY = "geometry"
+PILES = "piles"
+"""The weights that come with deskhand: ``config/segmenter/piles.onnx``."""
 
 
 class SegmenterConfig(BaseModel):
@@ -22,13 +24,13 @@ class SegmenterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     use: str = GEOMETRY
-    trust: float = Field(default=0.0, ge=0, le=1)
-    sure: float = Field(default=0.95, ge=0.5, le=1)
+    trust: float = Field(default=0.3, ge=0, le=1)
+    sure: float = Field(default=1.0, ge=0.5, le=1)
 
 
 def load_segmenter(name: str = "", trust: float | None = None, sure: float | None = None) -> Segmenter | None:
-    """The segmenter that is heard beside shape: None for ``geometry``, else of an ONNX file; empty: what :data:`FILE` says. ``trust`` and ``sure`` count
-    in place of its.
+    """The segmenter that is heard beside shape: None for ``geometry``, else :data:`PILES` or of an ONNX file; empty: what :data:`FILE` says. ``trust`` and
+    ``sure`` count in place of its.
 
     Raises:
         DeskhandError: ``config_error`` when the file of weights is missing, or the configuration is wrong.
@@ -37,9 +39,9 @@ def load_segmenter(name: str = "", trust: float | None = None, sure: float | Non
     use = name or config.use
     if use == GEOMETRY:
         return None
-    file = Path(use).expanduser()
+    file = resource_path(f"config/segmenter/{PILES}.onnx") if use == PILES else Path(use).expanduser()
     if not file.is_file():
-        raise DeskhandError("config_error", f"there is no segmenter {use!r}; valid: {GEOMETRY}, or an ONNX file.", hint=HINT)
+        raise DeskhandError("config_error", f"there is no segmenter {use!r}; valid: {GEOMETRY}, {PILES}, or an ONNX file.", hint=HINT)
     return Segmenter(file, config.trust if trust is None else trust, config.sure if sure is None else sure)
 
 

@@ -10,11 +10,10 @@ pytest.importorskip("onnxruntime")
 import torch
 
 from deskhand.bench.segmenter import train
-from deskhand.bench.segmenter.batches import batch_of
 from deskhand.bench.segmenter.examples import Example
 from deskhand.bench.segmenter.network import Network, count, export
 from deskhand.bench.segmenter.options import Options
-from deskhand.bench.segmenter.train import Learner
+from deskhand.bench.segmenter.train import Batches, Learner
 from deskhand.errors import DeskhandError
 from deskhand.perception.detectors.onnx_model import OnnxModel
 from deskhand.perception.learned.inputs import PLANES
@@ -44,6 +43,15 @@ def test_the_loss_falls(tmp_path, monkeypatch):
     assert after < 0.8 * before and one > 0.8
 
 
+def test_processes_beside_it_change_nothing_of_what_is_learnt(tmp_path):
+    learnt = []
+    for jobs in (1, 2):
+        learner = Learner(options(tmp_path, steps=4, jobs=jobs))
+        assert learner.learn(stripes(), lambda text: None)
+        learnt.append(learner.network.state_dict())
+    assert all(torch.equal(weights, learnt[1][name]) for name, weights in learnt[0].items())
+
+
 def test_the_file_says_what_the_network_says(tmp_path):
     torch.manual_seed(2)
     network = Network().eval()
@@ -62,7 +70,7 @@ def test_the_file_says_what_the_network_says(tmp_path):
 def test_it_goes_on_from_a_checkpoint_of_the_same_options(tmp_path):
     learner = Learner(options(tmp_path))
     for step in range(4):
-        learner.learn_from(*batch_of(stripes(), 2, 64, np.random.default_rng(step)))
+        learner.learn_from(*Batches(stripes(), options(tmp_path))[step])
         learner.step += 1
     learner.save()
     again = Learner(options(tmp_path))
