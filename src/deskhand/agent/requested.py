@@ -39,6 +39,7 @@ from deskhand.language.intents import (
     Tower,
     Unclear,
     Undo,
+    Wipe,
 )
 from deskhand.language.requests import BESIDE, INTO, Reading, read
 from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolve
@@ -188,9 +189,9 @@ class RequestedActs:
 
 BACK = 0.1
 """So near [m] to where it was taken from an object may always be put back."""
-QUIET = (Ask, Help, If, Leave, Stop, Act, Impossible, Unclear)
+QUIET = (Ask, Help, If, Leave, Stop, Act, Wipe, Impossible, Unclear)
 """Intents that bring no object anywhere."""
-KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
+KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act, Wipe)
 """Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 
