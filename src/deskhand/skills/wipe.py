@@ -8,14 +8,15 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, transform_points
+from deskhand.geometry import Array, make_transform, rotation_about, transform_points
+from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.desk_view import view_of
 from deskhand.perception.stains import SMALLEST, find_stains, left_of, seen_of
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import check_held, settled
 from deskhand.skills.why import RINGS, STEP, around, joined
-from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 from deskhand.world.level import level
 from deskhand.world.spatial import footprint
 
@@ -118,7 +119,8 @@ def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]
         ctx.execute(plan)
         ctx.belief.disturb(pushes=True)
         if held is not None:
-            _gripped_anew(ctx, held, poses[0], allow)
+            higher = _gripped_anew(ctx, held, scene, poses[0], allow)
+            poses = [_raised(pose, higher) for pose in poses]
         ctx.step(0.4, "wipe")
         line = ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow))
     except DeskhandError as error:
@@ -129,30 +131,49 @@ def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]
     ctx.execute(line)
     off = float(np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - poses[-1][:3, 3]))
     if held is not None:
-        check_held(ctx, held)
+        check_held(ctx, ctx.belief.held or held)
     ctx.rise(ABOVE, allow)
     return off
 
 
-def _gripped_anew(ctx: SkillContext, held: Held, first: Array, allow: tuple[tuple[str, str], ...]) -> None:
-    """Lower what is held onto the table, let it sink between the fingers, and grip it again: it reaches as far below them as is believed.
+def _gripped_anew(ctx: SkillContext, held: Held, scene: Scene, first: Array, allow: tuple[tuple[str, str], ...]) -> float:
+    """Lower what is held onto the table, let it sink and lie flat between the fingers, and grip it deeper; how much higher [m] the tcp then has to go.
 
-    ``first``: world_T_tcp (4, 4) at which it should be ``GAP`` above the table.
+    ``first``: world_T_tcp (4, 4) at which it should be ``GAP`` above the table. What was taken with a tilted hand is tilted when the hand looks down.
     """
     ctx.step(0.3, "let it sink onto the table and grip it anew")
+    arm, name, table = ctx.robot.arm, held.object.id, float(scene.table.pose[2, 3])
     ctx.execute(ctx.plan_line((_raised(first, -GAP / 2),), PlanOptions(speed_scale=SLOW, allow=allow)))
-    gripper, width = ctx.robot.arm.gripper, ctx.width()
-    ctx.grip(min(gripper.width_max, width + LOOSE))
+    flat = _lying(ctx.robot.tcp_pose() @ held.tcp_T_object, np.asarray(held.object.size), table)
+    ctx.grip(min(arm.gripper.width_max, ctx.width() + LOOSE))
     ctx.robot.sleep(SINKS)
-    ctx.grip(gripper.width_min, held.grasp.force or gripper.force_default)
+    ctx.detach()
+    ctx.robot.update_scene(SceneUpdate(add=(obstacle_from_object(moved(held.object, flat)),)))
+    deep = max(arm.gripper.finger_depth + GAP, float(flat[2, 3]) - table)
+    lower = _raised(first, table + deep - float(first[2, 3]))
+    ctx.execute(ctx.plan_line((lower,), PlanOptions(speed_scale=SLOW, allow=(*allow, ("gripper", name)))))
+    ctx.grip(arm.gripper.width_min, held.grasp.force or arm.gripper.force_default)
+    ctx.attach(name)
+    held = ctx.belief.held = replace(held, tcp_T_object=np.linalg.inv(ctx.robot.tcp_pose()) @ flat)
     check_held(ctx, held)
+    return float(lower[2, 3] - first[2, 3]) + GAP
+
+
+def _lying(pose: Array, size: Array, table: float) -> Array:
+    """The pose (4, 4) of a box of ``size`` (3,) [m] that has sunk from there onto the face that was lowest, on a table at that height [m]."""
+    axis = int(np.argmax(np.abs(pose[2, :3])))
+    up = pose[:3, axis] * np.sign(pose[2, axis])
+    turn = np.cross(up, [0.0, 0.0, 1.0])
+    angle = float(np.arctan2(np.linalg.norm(turn), up[2]))
+    rotation = rotation_about(turn / np.linalg.norm(turn), angle) if angle > 1e-6 else np.eye(3)
+    return make_transform(rotation @ pose[:3, :3], [pose[0, 3], pose[1, 3], table + size[axis] / 2])
 
 
 def _raised(pose: Array, by: float) -> Array:
     """The pose (4, 4), higher by ``by`` [m]."""
-    moved: Array = pose.copy()
-    moved[2, 3] += by
-    return moved
+    higher: Array = pose.copy()
+    higher[2, 3] += by
+    return higher
 
 
 def _stained(ctx: SkillContext, area: Area) -> float | None:
