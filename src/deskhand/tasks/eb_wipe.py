@@ -81,9 +81,8 @@ def _called(subset: str, split: str, meant: str, lies: str, random: Random) -> s
 def _outline(random: Random, x: float, y: float, turn: float) -> Array:
     """A rectangle, or a triangle with equal legs (N, 2) [m], its long axis turned by ``turn`` [rad] from x."""
     config = settings()["wipe"]
-    if random.random() < 0.5:
-        (a, b), corners = np.asarray(config["rectangle"]) / 2, ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    else:
-        (a, b), corners = np.asarray(config["triangle"]) / 2, ((-1, -1), (1, 0), (-1, 1))
+    boxed = random.random() < 0.5
+    a, b = np.asarray(config["rectangle" if boxed else "triangle"]) / 2
+    corners = [(-1, -1), (1, -1), (1, 1), (-1, 1)] if boxed else [(-1, -1), (1, 0), (-1, 1)]
     flat = np.array(corners, dtype=float) * [a, b]
     return np.asarray(flat @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) + [x, y])
