@@ -17,6 +17,7 @@ from deskhand.commands.bench.libero import libero, robosuite
 from deskhand.commands.bench.loop import loop
 from deskhand.commands.bench.motion import motion
 from deskhand.commands.bench.perception import perception
+from deskhand.commands.bench.toolbench import toolbench
 from deskhand.commands.bench.tools import tools
 
 
@@ -29,5 +30,6 @@ def register(app: typer.Typer) -> None:
     bench.add_typer(instructions, name="instructions")
     bench.add_typer(balance, name="balance")
     bench.add_typer(eb, name="eb")
+    bench.add_typer(toolbench, name="toolbench")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")
