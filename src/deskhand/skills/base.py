@@ -17,6 +17,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
+from deskhand.skills.out_of_view import OutOfView, without_pixels
 from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
 from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
@@ -95,7 +96,8 @@ class SkillContext:
         mount = self.robot.camera_mount()
         if mount is not None:
             return self.saw(*look_around(self, mount, VIEWS, Coverage(self.robot.arm))[:2])
-        self.go_home()
+        if not self.out_of_view():
+            self.go_home()
         return self.look_from_here()
 
     def look_from_here(self) -> Scene:
@@ -201,6 +203,24 @@ class SkillContext:
         arm = self.robot.arm
         return bool(np.abs(self.robot.joint_state().of(arm.joints) - np.asarray(arm.named_poses[HOME])).max() < AT_HOME)
 
+    def out_of_view(self) -> bool:
+        """Whether the arm is at home, or where it hides no more of the desk from a camera that stands still."""
+        if self.at_home():
+            return True
+        if self.robot.camera_mount() is not None or self.belief.camera is None or self.belief.held is not None:
+            return False
+        state = self.robot.joint_state()
+        joints = dict(zip(state.names, map(float, state.positions), strict=True))
+        return OutOfView(self.robot.arm, self.belief.camera, joints).clear(joints)
+
+    def _clear_of_view(self, start: Mapping[str, float]) -> dict[str, float] | None:
+        """The first joints between ``start`` and home where the arm hides no more than at home; None: at home."""
+        if self.belief.camera is None:
+            with self.timed("perception"):
+                self.belief.camera = without_pixels(self.robot.observe())
+        state = self.robot.joint_state()
+        return OutOfView(self.robot.arm, self.belief.camera, dict(zip(state.names, map(float, state.positions), strict=True))).on_the_way_home(start)
+
     def go_home(self) -> None:
         """To the home pose, unless there already."""
         self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
@@ -227,15 +247,17 @@ class SkillContext:
         def remaining() -> Plan | None:
             home = MotionGoal(named=HOME)
             if float(top[2, 3] - self.robot.tcp_pose()[2, 3]) <= (1 - least) * height:
-                return None if self.at_home() else self.plan(home, PlanOptions(max_planning_time=5.0))
+                return None if self.out_of_view() else self.plan(home, PlanOptions(max_planning_time=5.0))
             up = self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least))
-            try:
-                return self.plan(home, PlanOptions(max_planning_time=5.0, after=up.id))
-            except DeskhandError as error:
-                if error.code not in UNREACHED | {"envelope_violated"}:
-                    raise
-                log.info("up first, no way home is known from there: %s: %s", error.code, error)
-                return up
+            clear = self._clear_of_view(up.end)
+            for goal in (MotionGoal(joints=clear), home) if clear else (home,):
+                try:
+                    return self.plan(goal, PlanOptions(max_planning_time=5.0, after=up.id))
+                except DeskhandError as error:
+                    if error.code not in UNREACHED | {"envelope_violated"}:
+                        raise
+                    log.info("up first, no way out of the camera's view is known from there: %s: %s", error.code, error)
+            return up
 
         self._free_move(remaining)
 

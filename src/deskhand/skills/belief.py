@@ -16,6 +16,7 @@ from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
+from deskhand.skills.out_of_view import without_pixels
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.skills.robot import Robot
@@ -70,6 +71,7 @@ class Belief:
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
+        camera: a picture without its pixels, of where the camera that stands still is.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -87,6 +89,7 @@ class Belief:
         self.again = KnownAgain()
         self.alike = LookAlikes()
         self.pans = OnPans()
+        self.camera: Frame | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -107,6 +110,7 @@ class Belief:
         """
         scene = self.corrections.apply(self._known_again(scene))
         if frame is not None:
+            self.camera = without_pixels(frame)
             carried = self.pans.seen(frame) if self.pans.items else {}
             scene = self.pans.apart(scene) if carried else scene
             scene, proved = with_known(scene, frame, self.known | carried)
