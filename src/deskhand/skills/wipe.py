@@ -12,14 +12,20 @@ from deskhand.geometry import Array, make_transform, transform_points
 from deskhand.perception.desk_view import view_of
 from deskhand.perception.stains import SMALLEST, find_stains, left_of, seen_of
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.belief import Held
 from deskhand.skills.carry import check_held, settled
+from deskhand.skills.guarded import feels, lower_until
 from deskhand.skills.why import RINGS, STEP, around, joined
 from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult
 from deskhand.world.level import level
 from deskhand.world.spatial import footprint
 
 ABOVE = 0.05  # [m]
-GAP = 0.002  # [m] between what wipes and the table: no sensor tells the force
+GAP = 0.002  # [m] between what wipes and the table
+NEAR = 0.008  # [m] above where what is held should meet the table, from which it is lowered guarded
+TOUCH = 1.5  # [N] from the table at which it lies on it
+LOOSE = 0.004  # [m] that the fingers open to let it sink: it stays between them
+SINKS = 0.3  # [s] until it lies still
 SLOW = 0.5  # of the full speed
 OVERLAP = 0.7  # distance of the lines, in widths of what wipes
 LARGEST = 0.30  # [m] edge of an area
@@ -66,8 +72,11 @@ class Area:
 def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> SkillResult:
     """Go over the rectangle of ``length`` along x and ``width`` along y [m] about (x, y) [m, world] in lines along y.
 
-    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``,
-    ``times``; where it was stained before, ``stained`` [m2] then, and ``left``, the share of that which a look shows afterwards (None: it did not show enough).
+    What is held slips between the fingers while it is carried. It is lowered onto the table first; where the table is not felt (or the arm feels nothing) at
+    the height that is believed, the fingers let it sink onto the table and grip it anew.
+
+    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``, ``times``, ``gripped_anew``;
+    where it was stained before, ``stained`` [m2] then, and ``left``, the share of that which a look shows afterwards (None: it did not show enough).
     Codes: ``invalid_input``, ``no_free_space`` (something stands there), ``object_lost``, ``wipe_failed`` (more than half is left), and those of motion and
     safety.
     """
@@ -82,8 +91,8 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
     data: dict[str, object] = {"area": round(length * width, 5), "tool": tool}
     path = _lines(x, y, length, width, breadth, float(scene.table.pose[2, 3]) + GAP + below)
-    off = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
-    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4)}
+    off, anew = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
+    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4), "gripped_anew": anew}
     if off > REACHED:
         raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
     left: float | None = None
@@ -99,20 +108,24 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}{unseen}", data)
 
 
-def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> float:
-    """Along one of the ways, whichever can be reached; how far [m] from its end the gripper stopped."""
+def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> tuple[float, bool]:
+    """Along one of the ways that can be reached: how far [m] from its end the gripper stopped, and whether what is held was gripped anew."""
     above = [way[0].copy() for way in ways]
     for pose in above:
         pose[2, 3] += ABOVE
     ctx.step(0.2, "come over the area")
     held = ctx.belief.held
     allow = ((held.object.id, "table"),) if held else ()
+    anew = False
     try:
         plan = ctx.plan(MotionGoal(poses=tuple(above)), PlanOptions(allow=allow))
         poses = ways[plan.goal_index]
         ctx.execute(plan)
-        ctx.step(0.4, "wipe")
         ctx.belief.disturb(pushes=True)
+        if held is not None:
+            higher, anew = _lowered(ctx, held, poses[0], allow)
+            poses = [_raised(pose, higher) for pose in poses]
+        ctx.step(0.4, "wipe")
         line = ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow))
     except DeskhandError as error:
         if error.code != "no_ik_solution":
@@ -124,7 +137,35 @@ def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]
     if held is not None:
         check_held(ctx, held)
     ctx.rise(ABOVE, allow)
-    return off
+    return off, anew
+
+
+def _lowered(ctx: SkillContext, held: Held, first: Array, allow: tuple[tuple[str, str], ...]) -> tuple[float, bool]:
+    """Lower what is held until it lies on the table; where that is not felt at the height where it should, let it sink between the fingers and grip it anew.
+
+    ``first``: world_T_tcp (4, 4) at which it should be ``GAP`` above the table. Returns how much higher [m] than expected the table was met, and whether
+    it was gripped anew.
+    """
+    ctx.step(0.3, "lower it onto the table")
+    expected = float(first[2, 3]) - GAP
+    ctx.execute(ctx.plan_line((_raised(first, NEAR - GAP),), PlanOptions(speed_scale=SLOW, allow=allow)))
+    if feels(ctx) and lower_until(ctx, expected + GAP / 2, TOUCH, allow).touched:
+        return max(0.0, float(ctx.robot.tcp_pose()[2, 3]) - expected - GAP / 2), False
+    ctx.step(0.35, "let it sink onto the table and grip it anew")
+    gripper, width = ctx.robot.arm.gripper, ctx.width()
+    ctx.execute(ctx.plan_line((_raised(first, -GAP / 2),), PlanOptions(speed_scale=SLOW, allow=allow)))
+    ctx.grip(min(gripper.width_max, width + LOOSE))
+    ctx.robot.sleep(SINKS)
+    ctx.grip(gripper.width_min, held.grasp.force or gripper.force_default)
+    check_held(ctx, held)
+    return 0.0, True
+
+
+def _raised(pose: Array, by: float) -> Array:
+    """The pose (4, 4), higher by ``by`` [m]."""
+    moved: Array = pose.copy()
+    moved[2, 3] += by
+    return moved
 
 
 def _stained(ctx: SkillContext, area: Area) -> float | None:

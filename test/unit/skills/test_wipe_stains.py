@@ -33,3 +33,20 @@ def test_a_stain_is_wiped_by_a_sponge_and_not_by_bare_fingers(tmp_path) -> None:
             wiped = session.invoke("wipe", area)
             assert wiped.ok and wiped.data["left"] < 0.3, wiped
             assert parts.simulation.truth().spots["blue"] < 0.3
+
+
+@pytest.mark.long
+def test_a_second_area_is_wiped_with_the_same_grasp(tmp_path) -> None:
+    areas = {"blue": {"pose": [0.05, 0.2, -0.1]}, "green": {"pose": [0.02, -0.21, 1.6]}}
+    stains = [{"name": color, "color": color, "size": [0.16, 0.045], **where} for color, where in areas.items()]
+    world = world_from_dict({**WORLD, "stains": stains, "seed": 4})
+    with EpisodeWriter(tmp_path) as writer, local_robot(world, writer, tmp_path / "memory.sqlite") as parts:
+        parts.wait(1.0)
+        with make_session(parts.robot, Belief(), registry=load_tools(others=False)[0]) as session:
+            session.invoke("detect_objects", {})
+            boxes = {one["color"]: one["box"] for one in session.invoke("find_stains", {}).data["stains"]}
+            assert session.invoke("pick", {"object_id": "sponge_1"}).ok
+            for color in areas:
+                wiped = session.invoke("wipe", dict(zip(("x", "y", "length", "width"), boxes[color], strict=True)))
+                assert wiped.ok, wiped
+                assert parts.simulation.truth().spots[color] < 0.5
