@@ -27,6 +27,7 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
+OFF = 0.03  # [m] that the hand may be from where the arm's model puts it
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
@@ -209,17 +210,27 @@ class SkillContext:
             return True
         if self.robot.camera_mount() is not None or self.belief.camera is None or self.belief.held is not None:
             return False
-        state = self.robot.joint_state()
-        joints = dict(zip(state.names, map(float, state.positions), strict=True))
-        return OutOfView(self.robot.arm, self.belief.camera, joints).clear(joints)
+        arm_seen, joints = self._arm_seen(self.belief.camera)
+        return arm_seen is not None and arm_seen.clear(joints)
 
     def _clear_of_view(self, start: Mapping[str, float]) -> dict[str, float] | None:
         """The first joints between ``start`` and home where the arm hides no more than at home; None: at home."""
         if self.belief.camera is None:
             with self.timed("perception"):
                 self.belief.camera = without_pixels(self.robot.observe())
+        arm_seen, _ = self._arm_seen(self.belief.camera)
+        return arm_seen.on_the_way_home(start) if arm_seen is not None else None
+
+    def _arm_seen(self, camera: Frame) -> tuple[OutOfView | None, dict[str, float]]:
+        """What tells where the arm is in pictures, None where its model does not put the hand where the robot says that it is; and all joints now."""
         state = self.robot.joint_state()
-        return OutOfView(self.robot.arm, self.belief.camera, dict(zip(state.names, map(float, state.positions), strict=True))).on_the_way_home(start)
+        joints = dict(zip(state.names, map(float, state.positions), strict=True))
+        arm_seen = OutOfView(self.robot.arm, camera, joints)
+        off = float(np.linalg.norm(arm_seen.hand(joints) - self.robot.tcp_pose()[:3, 3]))
+        if off > OFF:
+            log.info("the arm's model puts the hand %.0f mm from where the robot says it is; it goes home for a look", 1000 * off)
+            return None, joints
+        return arm_seen, joints
 
     def go_home(self) -> None:
         """To the home pose, unless there already."""

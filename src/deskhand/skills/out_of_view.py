@@ -9,6 +9,7 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
+from deskhand.geometry import Array
 from deskhand.skills.view_planning import hidden_by_arm
 from deskhand.types import Frame
 
@@ -31,6 +32,10 @@ class OutOfView:
         self._home = np.asarray(arm.named_poses["home"], dtype=float)
         self._most = self._hidden(self._home) + MORE
 
+    def hand(self, joints: Mapping[str, float]) -> Array:
+        """Where the model puts the tool centre point (3,) [m]."""
+        return self._model.tcp_pose(joints)[:3, 3]
+
     def clear(self, joints: Mapping[str, float]) -> bool:
         """Whether the arm hides no more of the desk than at home, up to :data:`MORE`."""
         return self._hidden(np.array([joints[name] for name in self._joints])) <= self._most
@@ -46,6 +51,6 @@ class OutOfView:
             best = stands
         return best
 
-    def _hidden(self, joints: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+    def _hidden(self, joints: Array) -> float:
         stands = dict(zip(self._joints, map(float, joints), strict=True))
         return hidden_by_arm(self._model, {**self._hand, **stands}, self._frame, BESIDE)
