@@ -18,6 +18,7 @@ from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
 from deskhand.skills.out_of_view import OutOfView, without_pixels
+from deskhand.skills.presence import levelled
 from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
 from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
@@ -111,7 +112,7 @@ class SkillContext:
     def saw(self, scene: Scene, frame: Frame) -> Scene:
         """Take in a look that was made already, ``frame`` its last picture."""
         with self.timed("perception"):
-            self.belief.see(scene, frame, self.robot.observe)
+            self.belief.see(scene, levelled(frame), self.robot.observe)
         assert self.belief.scene is not None
         return self._told(self.belief.scene)
 

@@ -18,7 +18,7 @@ from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
 from deskhand.skills.out_of_view import without_pixels
 from deskhand.skills.placed_objects import with_known, with_unshown
-from deskhand.skills.presence import evidence_of
+from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
@@ -95,7 +95,7 @@ class Belief:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
-        frame = robot.observe() if self.known or self.pans.items or partial else None
+        frame = levelled(robot.observe()) if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
