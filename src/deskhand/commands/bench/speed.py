@@ -23,7 +23,8 @@ def speed(
     cycles = measure(episodes)
     found = summarise(cycles)
     if json_file is not None:
-        json_file.write_text(json.dumps({"bench": "speed", **found, "cycles": [asdict(cycle) for cycle in cycles]}, indent=1))
+        rows = [{name: None if value != value else value for name, value in asdict(cycle).items()} for cycle in cycles]
+        json_file.write_text(json.dumps({"bench": "speed", **found, "cycles": rows}, indent=1))
     table = Table("the robot's time", "s an object", "share")
     whole = sum(found["phases"].values()) or 1.0
     for name, seconds in found["phases"].items():
