@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +24,7 @@ def speed(
     cycles = measure(episodes)
     found = summarise(cycles)
     if json_file is not None:
-        rows = [{name: None if value != value else value for name, value in asdict(cycle).items()} for cycle in cycles]
+        rows = [{name: None if isinstance(value, float) and math.isnan(value) else value for name, value in asdict(cycle).items()} for cycle in cycles]
         json_file.write_text(json.dumps({"bench": "speed", **found, "cycles": rows}, indent=1))
     table = Table("the robot's time", "s an object", "share")
     whole = sum(found["phases"].values()) or 1.0
