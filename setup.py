@@ -45,7 +45,7 @@ setup(
     python_requires=">=3.10",
     package_dir={"": "src"},
     packages=find_packages("src", include=["deskhand", "deskhand.*"]),
-    package_data={"deskhand": ["**/*.html", "**/*.j2", "**/*.yaml", "**/*.json", "**/*.npz", "**/*.cpp", "py.typed"]},
+    package_data={"deskhand": ["**/*.html", "**/*.j2", "**/*.yaml", "**/*.json", "**/*.jsonl", "**/*.jpg", "**/*.npz", "**/*.cpp", "py.typed"]},
     data_files=data_files(),
     install_requires=["setuptools"],  # the rest comes from package.xml (rosdep) on a robot
     extras_require={name: requirements(name) for name in EXTRAS},

@@ -78,7 +78,8 @@ class Expectations:
         """What the instruction plainly asks for of objects for which ``goals`` say something else; all that is open where there are no goals."""
         if not goals:
             return [goal for goal in self._asked.values() if any(item["id"] == goal.object_id for item in objects) and not satisfied(goal, objects)]
-        wanted = [self._asked[goal.object_id] for goal in goals if goal.object_id in self._asked]
+        known = {TABLE, *(item["id"] for item in objects)}  # what a look has lost was not what it seemed, or has another id now
+        wanted = [asked for goal in goals if (asked := self._asked.get(goal.object_id)) is not None and asked.target_id in known]
         return [goal for goal in dict.fromkeys(wanted) if goal not in {replace(each, position=None) for each in goals}]
 
     def asked_of(self, names: Collection[str], objects: Sequence[Seen]) -> dict[str, Goal]:

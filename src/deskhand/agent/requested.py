@@ -17,6 +17,7 @@ from typing import Any
 from deskhand.agent.desk import TaskDesk, position_of
 from deskhand.agent.foreign import plain_label
 from deskhand.agent.request_matching import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
+from deskhand.language import lexicon as lex
 from deskhand.language import verbs as vb
 from deskhand.language.intents import (
     Act,
@@ -38,6 +39,7 @@ from deskhand.language.intents import (
     Tower,
     Unclear,
     Undo,
+    Wipe,
 )
 from deskhand.language.requests import BESIDE, INTO, Reading, read
 from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolve
@@ -73,8 +75,8 @@ class RequestedActs:
         moved = [obj for obj in objects if obj not in targets]
         sort = sort_of(name)
         held = [desk.held] if desk.held and name in (*PUTS, "open_gripper", "handover", "execute_plan", "move_joints") else []
-        missing = [obj for obj in moved if not self._covers(obj, desk, sort)]
-        missing += [obj for obj in held if not self._covers(obj, desk, vb.MOVE)]
+        missing = [obj for obj in moved if not (self._covers(obj, desk, sort) or self._wipes_with(obj, desk))]
+        missing += [obj for obj in held if not (self._covers(obj, desk, vb.MOVE) or self._wipes_with(obj, desk))]
         missing += [obj for obj in targets if not self._goes_to(obj, desk.held, desk, beside=name == "place_beside")]
         if not targets and not (name in NAMED or (name == "execute_plan" and objects)) and not self._meant(name, arguments, desk):
             missing.append(name)
@@ -108,6 +110,13 @@ class RequestedActs:
             item = desk.objects.get(name)
             name = str(item.get("support") or "") if item is not None and sort == vb.MOVE else ""
         return False
+
+    def _wipes_with(self, name: str, desk: TaskDesk) -> bool:
+        """Whether it is what one wipes with, wiping was asked for, and nothing keeps it where it is: "wipe the stain" names no sponge."""
+        item = desk.item(name)
+        if item is None or str(item["label"]) not in lex.USES["wipe"] or self._kept(name, desk):
+            return False
+        return any(request.verb in vb.SORTS[vb.WIPE] for reading in self._readings for request in reading.requests)
 
     def _acted_on(self, name: str, desk: TaskDesk, sort: str) -> bool:
         """Whether a request acts on the object, and nothing that is at least as exact, and not older, keeps it where it is."""
@@ -180,9 +189,9 @@ class RequestedActs:
 
 BACK = 0.1
 """So near [m] to where it was taken from an object may always be put back."""
-QUIET = (Ask, Help, If, Leave, Stop, Act, Impossible, Unclear)
+QUIET = (Ask, Help, If, Leave, Stop, Act, Wipe, Impossible, Unclear)
 """Intents that bring no object anywhere."""
-KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
+KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act, Wipe)
 """Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 

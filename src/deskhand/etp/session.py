@@ -281,6 +281,7 @@ class Session:
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
         context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
         context.cards = self.registry.cards
+        context.measured = self._measurements.of
         check_preconditions(entry.card, context, arguments)
         self._check_guard(entry.card, arguments, call.caller)
         self.approval.check(entry.card, arguments, call.caller, cancelled)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from deskhand.errors import DeskhandError, explain
-from deskhand.etp.card import Access, Card, Effects, Example, Mode, Need
+from deskhand.etp.card import Access, Card, Effects, Example, Measured, Mode, Need
 from deskhand.etp.resources import Resources, ResourceStore
 from deskhand.etp.schema import arguments_model, input_schema, output_schema, schema_of
 
@@ -31,6 +31,10 @@ def _no_progress(fraction: float, text: str) -> None:
 
 def _never() -> bool:
     return False
+
+
+def _unmeasured(tool: str) -> Measured:
+    return Measured()
 
 
 def _no_log(level: str, text: str) -> None:
@@ -73,6 +77,7 @@ class ToolContext:
         feed: pictures and joints as they come, read once for all watches; None outside of a session.
         folders: that the operator named: files are read from there alone (tools/files.py).
         cards: the cards of all tools of this session.
+        measured: how long a tool of this name took and how often it succeeded, in this session and, where that is kept, before.
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -89,6 +94,7 @@ class ToolContext:
     feed: SensorFeed | None = None
     folders: tuple[Path, ...] = ()
     cards: Callable[[], Sequence[Card]] = tuple
+    measured: Callable[[str], Measured] = _unmeasured
 
     def show(self, ref: ResourceRef) -> None:
         """Show an intermediate image (or other resource) to whoever follows the call."""

@@ -231,6 +231,27 @@ class Weigh(Intent):
 
 
 @dataclass(frozen=True)
+class Wipe(Intent):
+    """A painted or dirty area of the desk shall be wiped.
+
+    Attributes:
+        words: the phrase as it was said.
+        direction: ``left-right`` or ``front-back``, of its long side; empty for any.
+        color: a basic colour, empty for any.
+        shape: ``triangle`` or ``rectangle``, empty for any.
+        place: as of :class:`Ref`: among areas that fit else.
+        largest: 1 the largest, -1 the smallest, 0 any.
+    """
+
+    words: str
+    direction: str = ""
+    color: str = ""
+    shape: str = ""
+    place: str = ""
+    largest: int = 0
+
+
+@dataclass(frozen=True)
 class Act(Intent):
     """One tool without arguments: ``move_home``, ``open_gripper``, ``close_gripper``."""
 

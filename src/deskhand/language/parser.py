@@ -19,6 +19,7 @@ from deskhand.language.remarks import exists, is_remark
 from deskhand.language.sequences import stacked_plainly
 from deskhand.language.shape_words import plain_shapes
 from deskhand.language.weighing import parse_weighing
+from deskhand.language.wiping import parse_wiping
 
 _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
@@ -110,6 +111,8 @@ def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
     if weigh := parse_weighing(text):
         return Instruction(text, (weigh,))
+    if wipe := parse_wiping(text):
+        return Instruction(text, (wipe,))
     if (build := parse_building(text)) and not (build.unclear and not build.file and build.plan is None and parse_building(normalise(text)) is None):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()

@@ -37,6 +37,7 @@ from deskhand.language.intents import (
     Unclear,
     Undo,
     Weigh,
+    Wipe,
 )
 from deskhand.language.parser import parse
 from deskhand.language.resolve import listing, resolve
@@ -48,6 +49,7 @@ from deskhand.offline.placing import Placing
 from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
 from deskhand.offline.task_executive import TaskExecutive
 from deskhand.offline.weighing import Weighing
+from deskhand.offline.wiping import wiping
 from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -220,6 +222,8 @@ class Brain:
             self._notes += [self._building.note] if self._building.note else []
         elif isinstance(first, Weigh):
             yield from Weighing(self._executive, self._tools, self._answers).do(first)
+        elif isinstance(first, Wipe):
+            yield from wiping(self._executive, self._tools, self._answers, first)
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
             yield from self._lay_out(first)
         else:

@@ -56,12 +56,16 @@ class Stain:
 
     @property
     def direction(self) -> str:
-        """``left-right`` along y, ``front-back`` along x, ``askew``; empty where it is about as long as wide."""
+        """``left-right`` along y, ``front-back`` along x, ``askew``, by its principal axis, which a triangle's smallest rectangle does not follow; empty where
+        it is about as long as wide.
+        """
         if self.length < LONG * self.width:
             return ""
-        if abs(self.yaw) <= STRAIGHT:
+        x, y = np.linalg.svd(self.cells - self.cells.mean(axis=0), full_matrices=False)[2][0]
+        off = float(np.arctan2(abs(y), abs(x)))  # from x
+        if off <= STRAIGHT:
             return "front-back"
-        return "left-right" if abs(self.yaw) >= np.pi / 2 - STRAIGHT else "askew"
+        return "left-right" if off >= np.pi / 2 - STRAIGHT else "askew"
 
 
 def find_stains(view: DeskView) -> list[Stain]:

@@ -8,22 +8,20 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, transform_points
+from deskhand.geometry import Array, make_transform, rotation_about, transform_points
+from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.desk_view import view_of
 from deskhand.perception.stains import SMALLEST, find_stains, left_of, seen_of
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import check_held, settled
-from deskhand.skills.guarded import feels, lower_until
 from deskhand.skills.why import RINGS, STEP, around, joined
-from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 from deskhand.world.level import level
 from deskhand.world.spatial import footprint
 
 ABOVE = 0.05  # [m]
 GAP = 0.002  # [m] between what wipes and the table
-NEAR = 0.008  # [m] above where what is held should meet the table, from which it is lowered guarded
-TOUCH = 1.5  # [N] from the table at which it lies on it
 LOOSE = 0.004  # [m] that the fingers open to let it sink: it stays between them
 SINKS = 0.3  # [s] until it lies still
 SLOW = 0.5  # of the full speed
@@ -72,10 +70,9 @@ class Area:
 def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> SkillResult:
     """Go over the rectangle of ``length`` along x and ``width`` along y [m] about (x, y) [m, world] in lines along y.
 
-    What is held slips between the fingers while it is carried. It is lowered onto the table first; where the table is not felt (or the arm feels nothing) at
-    the height that is believed, the fingers let it sink onto the table and grip it anew.
+    What is held slips between the fingers while it is carried: where the wiping begins it is let sink onto the table and gripped anew.
 
-    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``, ``times``, ``gripped_anew``;
+    ``data``: ``area`` [m2] that was gone over, ``lines``, ``height`` [m] of what wipes over the table, ``tool``, ``times``;
     where it was stained before, ``stained`` [m2] then, and ``left``, the share of that which a look shows afterwards (None: it did not show enough).
     Codes: ``invalid_input``, ``no_free_space`` (something stands there), ``object_lost``, ``wipe_failed`` (more than half is left), and those of motion and
     safety.
@@ -91,8 +88,8 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
     data: dict[str, object] = {"area": round(length * width, 5), "tool": tool}
     path = _lines(x, y, length, width, breadth, float(scene.table.pose[2, 3]) + GAP + below)
-    off, anew = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
-    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4), "gripped_anew": anew}
+    off = _go_over(ctx, scene, area, [_poses(path, side, closed) for side in (1, -1)])
+    data |= {"lines": len(path) // 2, "height": GAP, "off_by": round(off, 4)}
     if off > REACHED:
         raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
     left: float | None = None
@@ -108,22 +105,21 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}{unseen}", data)
 
 
-def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> tuple[float, bool]:
-    """Along one of the ways that can be reached: how far [m] from its end the gripper stopped, and whether what is held was gripped anew."""
+def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]]) -> float:
+    """Along one of the ways, whichever can be reached; how far [m] from its end the gripper stopped."""
     above = [way[0].copy() for way in ways]
     for pose in above:
         pose[2, 3] += ABOVE
     ctx.step(0.2, "come over the area")
     held = ctx.belief.held
     allow = ((held.object.id, "table"),) if held else ()
-    anew = False
     try:
         plan = ctx.plan(MotionGoal(poses=tuple(above)), PlanOptions(allow=allow))
         poses = ways[plan.goal_index]
         ctx.execute(plan)
         ctx.belief.disturb(pushes=True)
         if held is not None:
-            higher, anew = _lowered(ctx, held, poses[0], allow)
+            higher = _gripped_anew(ctx, held, scene, poses[0], allow)
             poses = [_raised(pose, higher) for pose in poses]
         ctx.step(0.4, "wipe")
         line = ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow))
@@ -135,37 +131,49 @@ def _go_over(ctx: SkillContext, scene: Scene, area: Area, ways: list[list[Array]
     ctx.execute(line)
     off = float(np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - poses[-1][:3, 3]))
     if held is not None:
-        check_held(ctx, held)
+        check_held(ctx, ctx.belief.held or held)
     ctx.rise(ABOVE, allow)
-    return off, anew
+    return off
 
 
-def _lowered(ctx: SkillContext, held: Held, first: Array, allow: tuple[tuple[str, str], ...]) -> tuple[float, bool]:
-    """Lower what is held until it lies on the table; where that is not felt at the height where it should, let it sink between the fingers and grip it anew.
+def _gripped_anew(ctx: SkillContext, held: Held, scene: Scene, first: Array, allow: tuple[tuple[str, str], ...]) -> float:
+    """Lower what is held onto the table, let it sink and lie flat between the fingers, and grip it deeper; how much higher [m] the tcp then has to go.
 
-    ``first``: world_T_tcp (4, 4) at which it should be ``GAP`` above the table. Returns how much higher [m] than expected the table was met, and whether
-    it was gripped anew.
+    ``first``: world_T_tcp (4, 4) at which it should be ``GAP`` above the table. What was taken with a tilted hand is tilted when the hand looks down.
     """
-    ctx.step(0.3, "lower it onto the table")
-    expected = float(first[2, 3]) - GAP
-    ctx.execute(ctx.plan_line((_raised(first, NEAR - GAP),), PlanOptions(speed_scale=SLOW, allow=allow)))
-    if feels(ctx) and lower_until(ctx, expected + GAP / 2, TOUCH, allow).touched:
-        return max(0.0, float(ctx.robot.tcp_pose()[2, 3]) - expected - GAP / 2), False
-    ctx.step(0.35, "let it sink onto the table and grip it anew")
-    gripper, width = ctx.robot.arm.gripper, ctx.width()
+    ctx.step(0.3, "let it sink onto the table and grip it anew")
+    arm, name, table = ctx.robot.arm, held.object.id, float(scene.table.pose[2, 3])
     ctx.execute(ctx.plan_line((_raised(first, -GAP / 2),), PlanOptions(speed_scale=SLOW, allow=allow)))
-    ctx.grip(min(gripper.width_max, width + LOOSE))
+    flat = _lying(ctx.robot.tcp_pose() @ held.tcp_T_object, np.asarray(held.object.size), table)
+    ctx.grip(min(arm.gripper.width_max, ctx.width() + LOOSE))
     ctx.robot.sleep(SINKS)
-    ctx.grip(gripper.width_min, held.grasp.force or gripper.force_default)
+    ctx.detach()
+    ctx.robot.update_scene(SceneUpdate(add=(obstacle_from_object(moved(held.object, flat)),)))
+    deep = max(arm.gripper.finger_depth + GAP, float(flat[2, 3]) - table)
+    lower = _raised(first, table + deep - float(first[2, 3]))
+    ctx.execute(ctx.plan_line((lower,), PlanOptions(speed_scale=SLOW, allow=(*allow, ("gripper", name)))))
+    ctx.grip(arm.gripper.width_min, held.grasp.force or arm.gripper.force_default)
+    ctx.attach(name)
+    held = ctx.belief.held = replace(held, tcp_T_object=np.linalg.inv(ctx.robot.tcp_pose()) @ flat)
     check_held(ctx, held)
-    return 0.0, True
+    return float(lower[2, 3] - first[2, 3]) + GAP
+
+
+def _lying(pose: Array, size: Array, table: float) -> Array:
+    """The pose (4, 4) of a box of ``size`` (3,) [m] that has sunk from there onto the face that was lowest, on a table at that height [m]."""
+    axis = int(np.argmax(np.abs(pose[2, :3])))
+    up = pose[:3, axis] * np.sign(pose[2, axis])
+    turn = np.cross(up, [0.0, 0.0, 1.0])
+    angle = float(np.arctan2(np.linalg.norm(turn), up[2]))
+    rotation = rotation_about(turn / np.linalg.norm(turn), angle) if angle > 1e-6 else np.eye(3)
+    return make_transform(rotation @ pose[:3, :3], [pose[0, 3], pose[1, 3], table + size[axis] / 2])
 
 
 def _raised(pose: Array, by: float) -> Array:
     """The pose (4, 4), higher by ``by`` [m]."""
-    moved: Array = pose.copy()
-    moved[2, 3] += by
-    return moved
+    higher: Array = pose.copy()
+    higher[2, 3] += by
+    return higher
 
 
 def _stained(ctx: SkillContext, area: Area) -> float | None:

@@ -22,6 +22,7 @@ TASKS = {
     "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
     "eb_pick": "deskhand.tasks.eb_manipulation:EbPick",
     "eb_stack": "deskhand.tasks.eb_manipulation:EbStack",
+    "eb_wipe": "deskhand.tasks.eb_wipe:EbWipe",
     "free_instructions": "deskhand.tasks.free_instructions:FreeInstructions",
 }
 """Name to class, imported when asked for."""

@@ -1,4 +1,4 @@
-"""What must be true at the end of eb_pick and eb_stack, on ground truth. A predicate says why it does not hold."""
+"""What must be true at the end of eb_pick, eb_stack and eb_wipe, on ground truth. A predicate says why it does not hold."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from deskhand.sim.spec import Truth
 from deskhand.tasks.placement import AT_REST, outline, where_is
 
 TOUCHING = 0.004  # [m] between the underside of an object and the top of what bears it
+HALF = 0.5  # share of an area that may be left
 ON_DESK = 0.006  # [m] above the desk up to which something stands on it
 
 
@@ -30,13 +31,30 @@ class Stacked:
     top: str
 
 
-Goal = InContainer | Stacked
+@dataclass(frozen=True)
+class Wiped:
+    """At least half of the spots of ``area``, by their area, are gone."""
+
+    area: str
+
+
+Goal = InContainer | Stacked | Wiped
+
+
+def acted_on(goal: Goal) -> str:
+    """The object, or the area, that is brought into the state."""
+    if isinstance(goal, Wiped):
+        return goal.area
+    return goal.top if isinstance(goal, Stacked) else goal.item
 
 
 def unmet(goal: Goal, end: Truth, walls: Mapping[str, float]) -> str:
     """Why ``goal`` does not hold, empty when it does; ``walls``: thickness [m] of each container by name."""
     if isinstance(goal, Stacked):
         return _not_stacked(goal, end)
+    if isinstance(goal, Wiped):
+        left = end.spots[goal.area]
+        return "" if left <= HALF else f"{100 * left:.0f} % of {goal.area} is left"
     found = where_is(end.get(goal.item), {name: (end.get(name), wall) for name, wall in walls.items()}, end.in_hand)
     return "" if found == goal.container else f"{goal.item} is in {goal.container} when all is right, and it is at {found}"
 

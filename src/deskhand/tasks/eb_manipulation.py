@@ -18,7 +18,7 @@ from deskhand.geometry import Array
 from deskhand.sim.shapes import KNOWN
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec, pose_at
 from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
-from deskhand.tasks.eb_goals import Goal, InContainer, Stacked, unmet
+from deskhand.tasks.eb_goals import Goal, InContainer, Stacked, acted_on, unmet
 from deskhand.tasks.placement import Footprint, footprint_of
 from deskhand.types.colors import lab_of
 from deskhand.types.resources import resource_path
@@ -83,7 +83,7 @@ class EbTask(SeededTask[EbSetting]):
         setting = self.setting(seed)
         walls = {item.name: item.wall for item in setting.world.objects if item.kind in CONTAINER_KINDS}
         why = unmet(setting.goal, end, walls)
-        row = ObjectScore(setting.goal.top if isinstance(setting.goal, Stacked) else setting.goal.item, "check", "", why, not why, why)
+        row = ObjectScore(acted_on(setting.goal), "check", "", why, not why, why)
         return Score(not why, 0.0 if why else 1.0, (row,), (why,) if why else ())
 
     @abstractmethod
@@ -144,7 +144,7 @@ class EbPick(EbTask):
         shapes = [str(shape) for shape in random.permutation(list(config["shapes"]))][: 1 + int(random.integers(low, high + 1))]
         shapes = [shapes[0], *shapes] if subset == "spatial" else shapes
         width, count = config["width"]["pick"], len(shapes)
-        colors = _colors(random, count)
+        colors = colors_apart(random, count)
         return [
             Body(f"object_{number + 1}", shape, color, float(random.uniform(*width)), config["height"]["pick"])
             for number, (shape, color) in enumerate(zip(shapes, colors, strict=True))
@@ -177,7 +177,7 @@ class EbStack(EbTask):
         """See EbTask."""
         config = settings()
         shape = str(random.choice(list(config["shapes"])))
-        colors = _colors(random, 4)
+        colors = colors_apart(random, 4)
         widths = [float(random.uniform(*config["width"]["stack"])) for _ in colors]
         return [Body(f"object_{number + 1}", shape, color, width, width) for number, (color, width) in enumerate(zip(colors, widths, strict=True))]
 
@@ -204,7 +204,7 @@ def _setting(kind: type[EbTask], arm_name: str, seed: int) -> EbSetting:
     subset, split = task.group(seed), "dev" if seed < HELD_OUT else "heldout"
     random = np.random.default_rng([crc32(task.name.encode()), seed])
     bodies = task.bodies(subset, random)
-    boxes = _colors(random, 2) if task.family == "pick" else []
+    boxes = colors_apart(random, 2) if task.family == "pick" else []
     colors = {body.name: body.color for body in bodies} | {f"container_{number + 1}": color for number, color in enumerate(boxes)}
     words = Words(split, subset, colors, {body.name: body.shape for body in bodies}, random)
     wordings = config["wordings"][task.family][subset][split]
@@ -269,9 +269,9 @@ def rgb_of(color: str) -> tuple[float, float, float]:
     return (float(r), float(g), float(b))
 
 
-def _colors(random: Random, count: int) -> list[str]:
-    """Names of different colours that are told apart at a glance."""
-    lab = {name: lab_of(np.array(rgb) * 255.0) for name, rgb in settings()["colors"].items()}
+def colors_apart(random: Random, count: int, among: Sequence[str] = ()) -> list[str]:
+    """Names of different colours that are told apart at a glance; ``among``: those to choose from, empty for all."""
+    lab = {name: lab_of(np.array(rgb) * 255.0) for name, rgb in settings()["colors"].items() if name in (among or settings()["colors"])}
     for _ in range(1000):
         names = [str(name) for name in random.permutation(list(lab))[:count]]
         if all(np.linalg.norm(lab[a] - lab[b]) >= settings()["apart"] for a, b in itertools.combinations(names, 2)):

@@ -70,6 +70,7 @@ MODULES = (
     "reasoning.enabling",
     "reasoning.goals",
     "reasoning.intent",
+    "reasoning.costs",
     "reasoning.motion",
     "reasoning.optimisation",
     "reasoning.ordering",

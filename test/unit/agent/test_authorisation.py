@@ -95,3 +95,20 @@ def test_no_plan_lets_fall_what_is_held(words: str, asked: bool) -> None:
     authorisation = Authorisation(words)
     authorisation.accepted([("cup_1", "bin_1")], keep=False)
     assert bool(authorisation.missing("open_gripper", {}, desk)) == asked
+
+
+@pytest.mark.parametrize(
+    ("says", "takes", "let_through"),
+    [
+        ("wipe the horizontal area", "sponge_1", True),
+        ("scrub the blue stain", "sponge_1", True),
+        ("wipe the horizontal area", "cup_1", False),
+        ("put the red cup in the bin", "sponge_1", False),
+        ("is the desk wiped?", "sponge_1", False),
+        ("wipe the desk and leave the sponge where it is", "sponge_1", False),
+    ],
+)
+def test_who_asks_for_wiping_lets_it_take_what_one_wipes_with(says: str, takes: str, let_through: bool) -> None:
+    area = {"x": -0.15, "y": -0.3, "length": 0.1, "width": 0.1}
+    calls = [{"pick": {"object_id": takes}}, *([{"wipe": area}, {"put_aside": {}}] if let_through else [])]
+    assert licensed({"says": says, "calls": calls}) == let_through

@@ -160,3 +160,12 @@ def test_what_is_named_is_meant_wherever_it_lies() -> None:
     assert {goal.object_id for goal in expected("put the box in the bin", desk).overlooked([], desk)} == {"box_1"}
     assert not expected("put everything in the bin", [seen_object("bin_1"), far("box_1")]).overlooked([], [seen_object("bin_1"), far("box_1")])
     assert make_goals([*parse("put everything in the bin").intents], [seen_object("bin_1"), far("box_1")]).problems
+
+
+def test_a_plan_for_what_has_another_id_now_does_not_contradict_the_words() -> None:
+    """The first look took a block and its shadow for a longer one; the next look has it under another id."""
+    red, long, blue = seen_object("block_1", "red"), seen_object("box_2", "blue", "block"), seen_object("block_3", "blue")
+    words = expected("put the red block on the blue block", [red, long])
+    goals = [Goal("block_1", "on", "block_3")]
+    assert words.contradicted(goals, [red, blue]) == []
+    assert words.contradicted(goals, [red, long, blue]) == [Goal("block_1", "on", "box_2")]

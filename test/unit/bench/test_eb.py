@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tools.execution.direct import pose_of
 
-PICK, STACK = tasks_of([], "wx250s")
+PICK, STACK, WIPE = tasks_of([], "wx250s")
 SETTINGS = {"split": "dev", "seed": 0, "brain": "offline", "mode": "tools", "arm": "wx250s", "reality": "", "images": None}
 
 
@@ -41,6 +41,19 @@ def test_a_plan_of_the_expert_goes_from_the_object_to_its_target_in_fifteen_acti
             assert np.allclose(pose[:3, 2], [0, 0, -1])
 
 
+def test_the_expert_wipes_from_one_end_of_the_area_to_the_other_at_the_height_at_which_it_took_the_sponge():
+    for seed in range(4):
+        setting, truth = WIPE.setting(seed), start(WIPE, seed)
+        plan = expert_plan(setting, truth)
+        assert [action[6] for action in plan] == [1, 1, 0, 0, 0, 0, 0, 0]
+        assert plan[1][2] == plan[5][2] == plan[6][2]
+        corners = np.asarray(next(one.outline for one in setting.world.stains if one.name == setting.goal.area))
+        first, last = (pose_of(plan[number])[:2, 3] for number in (5, 6))
+        assert np.linalg.norm((first + last) / 2 - (corners.min(axis=0) + corners.max(axis=0)) / 2) < 0.03
+        assert np.linalg.norm(first - last) == pytest.approx(0.16, abs=0.02)
+    assert chance(WIPE.setting(0)) == 0.5
+
+
 @pytest.mark.long
 def test_the_expert_does_it_in_physics(tmp_path):
     done = run_expert(STACK, 5, tmp_path / "stack", "none")
@@ -54,7 +67,7 @@ def test_chance_is_that_of_a_blind_choice():
 
 
 def test_an_unknown_family_is_told():
-    with pytest.raises(DeskhandError, match="valid: pick, stack"):
+    with pytest.raises(DeskhandError, match="valid: pick, stack, wipe"):
         tasks_of(["juggle"], "wx250s")
 
 

@@ -1,10 +1,13 @@
 """Wiping a stain in physics: with a sponge it goes and is said gone; bare fingers leave it, and that is told."""
 
+import numpy as np
 import pytest
 
+from deskhand.geometry import make_transform, rotation_about
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills.belief import Belief
+from deskhand.skills.wipe import _lying
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import local_robot
 
@@ -14,6 +17,17 @@ WORLD = {
     "reality": "mild",
     "seed": 1,
 }
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.5, -0.5])
+def test_what_sinks_onto_the_table_lies_on_the_face_that_was_lowest(tilt: float) -> None:
+    size = np.array([0.075, 0.038, 0.026])
+    turned = rotation_about([0, 0, 1], 0.7)
+    held = make_transform(turned @ rotation_about([0, 1, 0], tilt), [0.1, -0.2, 0.035])
+    lies = _lying(held, size, 0.01)
+    assert np.allclose(lies[:3, 2], [0, 0, 1]) and np.allclose(lies[:3, :3], turned) and np.allclose(lies[:3, 3], [0.1, -0.2, 0.01 + 0.013])
+    on_end = _lying(make_transform(rotation_about([0, 1, 0], np.pi / 2 + tilt / 2), [0.1, -0.2, 0.05]), size, 0.0)
+    assert np.allclose(np.abs(on_end[:3, 0]), [0, 0, 1]) and on_end[2, 3] == pytest.approx(0.0375)
 
 
 @pytest.mark.long

@@ -7,16 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
 from deskhand.safety.audit import AuditLog
-from deskhand.sim.spec import ObjectSpec, Truth
+from deskhand.sim.spec import ObjectSpec, StainSpec, Truth
 from deskhand.skills.belief import Belief
 from deskhand.tasks.base import Word
-from deskhand.tasks.eb_goals import InContainer
+from deskhand.tasks.eb_goals import InContainer, Wiped
 from deskhand.tasks.eb_manipulation import EbSetting, EbTask
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.direct import CELL, angle_of, cells_of
 
 ABOVE = 10  # cells above an object from which the hand comes down, and to which it lifts
+GRIPPED = 0  # cells above its middle at which the sponge is held
 RIM = 9  # cell from which an object is let fall into a container
 OVER = 20  # cell at which it is carried
 CLOSES_ALONG_X = ("triangle_prism",)
@@ -24,8 +29,10 @@ CLOSES_ALONG_X = ("triangle_prism",)
 
 
 def expert_plan(setting: EbSetting, truth: Truth) -> list[list[int]]:
-    """Eight actions from the truth: over the object, down, close, up, over the target, down, open, up."""
+    """Eight actions from the truth: over the object, down, close, up, over the target, down, open, up; of an area to wipe see :func:`_wiping_plan`."""
     goal = setting.goal
+    if isinstance(goal, Wiped):
+        return _wiping_plan(setting, truth, goal.area)
     into = isinstance(goal, InContainer)
     name, target = (goal.item, goal.container) if isinstance(goal, InContainer) else (goal.top, goal.bottom)
     item, below = truth.get(name), truth.get(target)
@@ -33,10 +40,37 @@ def expert_plan(setting: EbSetting, truth: Truth) -> list[list[int]]:
     yaw = _yaw(spec, math.atan2(item.pose[1, 0], item.pose[0, 0]))
     x, y, z = cells_of(item.pose[:3, 3])
     to_x, to_y, _ = cells_of(below.pose[:3, 3])
-    down = RIM if into else math.ceil((below.pose[2, 3] + below.size[2] / 2 + item.size[2] / 2) / CELL - 0.5)
+    higher = float(item.pose[2, 3]) - (z + 0.5) * CELL  # the middle of the object over that of the cell at which it is held
+    down = RIM if into else math.ceil((below.pose[2, 3] + below.size[2] / 2 + item.size[2] / 2 - higher) / CELL - 0.5)
     steps = [(x, y, z + ABOVE, 1), (x, y, z, 1), (x, y, z, 0), (x, y, z + ABOVE, 0), (to_x, to_y, OVER, 0), (to_x, to_y, down, 0), (to_x, to_y, down, 1)]
     steps.append((to_x, to_y, OVER, 1))
     return [[at_x, at_y, height, 0, 60, yaw, grip] for at_x, at_y, height, grip in steps]
+
+
+def _wiping_plan(setting: EbSetting, truth: Truth, area: str) -> list[list[int]]:
+    """Nine actions: over the sponge, down, close, up, over one end of the area, down to where it was held, along its axis to the other end, up, open."""
+    stain = next(one for one in setting.world.stains if one.name == area)
+    middle, ends = _axis(stain)
+    sponge = truth.objects[0]
+    spec = setting.world.objects[0]
+    yaw = _yaw(spec, math.atan2(sponge.pose[1, 0], sponge.pose[0, 0]))
+    along = math.atan2(*(ends[1] - middle)[::-1])
+    across = angle_of((math.degrees(along) + 180.0) % 180.0 - 90.0)  # the fingers close along the area: what they hold lies across it
+    x, y, z = cells_of(sponge.pose[:3, 3])
+    z += GRIPPED
+    (x1, y1, _), (x2, y2, _) = (cells_of([*end, 0.0]) for end in ends)
+    steps = [(x, y, z + ABOVE, yaw, 1), (x, y, z, yaw, 1), (x, y, z, yaw, 0), (x, y, z + ABOVE, yaw, 0), (x1, y1, z + ABOVE, across, 0), (x1, y1, z, across, 0)]
+    steps += [(x2, y2, z, across, 0), (x2, y2, z + ABOVE, across, 0)]
+    return [[at_x, at_y, height, 0, 60, turn, grip] for at_x, at_y, height, turn, grip in steps]
+
+
+def _axis(stain: StainSpec) -> tuple[Array, list[Array]]:
+    """Middle (2,) and both ends (2,) [m] of the long axis of an area."""
+    corners = np.asarray(stain.outline)
+    middle = corners.mean(axis=0)
+    axis = np.linalg.svd(corners - middle)[2][0]
+    along = (corners - middle) @ axis
+    return middle, [middle + axis * along.min(), middle + axis * along.max()]
 
 
 def _yaw(spec: ObjectSpec, turn: float) -> int:
@@ -73,6 +107,8 @@ def run_expert(task: EbTask, seed: int, folder: Path, reality: str = "") -> dict
 def example(setting: EbSetting, truth: Truth, objects: Mapping[str, list[int]]) -> dict[str, Any]:
     """An episode of the expert as an example for a model; ``objects``: the cells of what is seen of each, by its name in the world."""
     goal = setting.goal
+    if isinstance(goal, Wiped):
+        raise DeskhandError("invalid_input", "an area is no object of direct mode's list; there are no examples of wiping.")
     name, target = (goal.item, goal.container) if isinstance(goal, InContainer) else (goal.top, goal.bottom)
     order = sorted(objects, key=lambda one: (objects[one][1], objects[one][0]))
     what, where = order.index(name) + 1, order.index(target) + 1

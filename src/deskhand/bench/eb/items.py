@@ -10,10 +10,10 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import CONTAINER_KINDS
 from deskhand.tasks import load_task
-from deskhand.tasks.eb_goals import InContainer
+from deskhand.tasks.eb_goals import InContainer, Wiped
 from deskhand.tasks.eb_manipulation import EbSetting, EbTask
 
-FAMILIES = ("pick", "stack")
+FAMILIES = ("pick", "stack", "wipe")
 
 
 def tasks_of(families: Sequence[str], arm: str) -> list[EbTask]:
@@ -31,6 +31,8 @@ def tasks_of(families: Sequence[str], arm: str) -> list[EbTask]:
 
 def chance(setting: EbSetting) -> float:
     """How often a random choice of objects is right."""
+    if isinstance(setting.goal, Wiped):
+        return 1 / len(setting.world.stains)
     boxes = sum(item.kind in CONTAINER_KINDS for item in setting.world.objects)
     others = len(setting.world.objects) - boxes
     return 1 / (others * boxes) if isinstance(setting.goal, InContainer) else 1 / (others * (others - 1))

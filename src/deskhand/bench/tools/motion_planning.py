@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
@@ -127,3 +129,33 @@ def clearance_is_kept(desk: ScenarioDesk) -> Measured:
         over = [leg["clearance"] for leg in given["legs"] if leg["name"] in ("approach", "transfer") and leg["clearance"] is not None]
         least = min([least, *over]) if given["feasible"] else 0.0
     return Measured(1000 * least, "mm", at_least=2.0)
+
+
+@scenario(
+    tool="estimate_cost",
+    name="seconds",
+    situation="After calls that were timed by a watch of one's own: the estimate of a chain of them against the sum of their medians.",
+)
+def seconds(desk: ScenarioDesk) -> Measured:
+    taken: dict[str, list[float]] = {"detect_objects": [], "describe_scene": [], "plan_motion": []}
+    for number in range(5):
+        for name, times in taken.items():
+            begun = time.perf_counter()
+            desk.call(name, {"position": [0.0, 0.02 * number, 0.25]} if name == "plan_motion" else {})
+            times.append(time.perf_counter() - begun)
+    chain = ["detect_objects", "plan_motion", "describe_scene", "plan_motion"]
+    told = desk.call("estimate_cost", {"calls": chain})["seconds"]
+    return Measured(abs(told / sum(float(np.median(taken[name])) for name in chain) - 1.0), "share of the time", at_most=0.1)
+
+
+@scenario(
+    tool="estimate_cost",
+    name="risk",
+    situation="Plans to places of which a drawn number is out of reach: the estimated success of two such calls against the share of calls that succeeded.",
+)
+def risk(desk: ScenarioDesk) -> Measured:
+    failing = int(desk.random.integers(1, 5))
+    results = [desk.result("plan_motion", {"position": [0.0, 0.0, 0.25] if number >= failing else [1.4, 0.0, 0.3]}).ok for number in range(12)]
+    told = desk.call("estimate_cost", {"calls": ["plan_motion", "plan_motion", "get_robot_state"]})
+    right = told["unmeasured"] == ["get_robot_state"] and told["calls"][0]["calls"] == len(results)
+    return Measured(abs(told["success"] - (sum(results) / len(results)) ** 2) if right else float("nan"), "difference of probabilities", at_most=0.12)

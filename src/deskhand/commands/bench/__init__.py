@@ -18,6 +18,7 @@ from deskhand.commands.bench.loop import loop
 from deskhand.commands.bench.motion import motion
 from deskhand.commands.bench.perception import perception
 from deskhand.commands.bench.speed import speed
+from deskhand.commands.bench.toolbench import toolbench
 from deskhand.commands.bench.tools import tools
 
 
@@ -30,5 +31,6 @@ def register(app: typer.Typer) -> None:
     bench.add_typer(instructions, name="instructions")
     bench.add_typer(balance, name="balance")
     bench.add_typer(eb, name="eb")
+    bench.add_typer(toolbench, name="toolbench")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

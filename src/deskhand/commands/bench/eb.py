@@ -11,13 +11,14 @@ from deskhand.commands.bench.results import result_of
 from deskhand.commands.campaign import CampaignOptions, campaign_options
 
 eb = typer.Typer(
-    help="EB-Manipulation: shapes into containers and onto each other, judged by ground truth (docs/tasks/eb_manipulation.md).", no_args_is_help=True
+    help="EB-Manipulation: shapes into containers and onto each other, wiping, judged by ground truth (docs/tasks/eb_manipulation.md).",
+    no_args_is_help=True,
 )
 
 Split = Annotated[str, typer.Option(help="dev (seeds below 1000) or heldout (other seeds, other wordings).")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; of heldout counted from 1000 where it is less.")]
-Count = Annotated[int, typer.Option(min=1, help="How many seeds of each family; five are one of each subset.")]
-Family = Annotated[list[str] | None, typer.Option("--family", help="pick or stack; may be given twice. Default: both.")]
+Count = Annotated[int, typer.Option(min=1, help="How many seeds of each family; five are one of each subset (of wipe: four).")]
+Family = Annotated[list[str] | None, typer.Option("--family", help="pick, stack or wipe; may be given more than once. Default: all.")]
 Arm = Annotated[str, typer.Option(help="A name in config/arms, or a file.")]
 
 

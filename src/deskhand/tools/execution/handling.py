@@ -50,7 +50,6 @@ class Wiped(TypedDict):
     area: Annotated[float, Field(description="[m2]")]
     lines: int
     tool: Annotated[str, Field(description="what wiped: the id of what is held, or the closed fingers")]
-    gripped_anew: NotRequired[Annotated[bool, Field(description="what is held had slipped up, and was let sink onto the table and gripped again")]]
     stained: NotRequired[Annotated[float, Field(description="of it that was stained before [m2]")]]
     left: NotRequired[Annotated[float | None, Field(description="share of that which a look shows afterwards; null: it did not show enough")]]
 
@@ -116,9 +115,9 @@ def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
     preconditions=("not_stopped", "scene_known"),
     timeout=120.0,
     when_to_use="To wipe or sweep over a free part of the table, with a sponge that is held, or with the closed fingers.",
-    limits="The rectangle must be free and within reach. It goes 2 mm over the table: it cleans only with something soft in it. What is held is lowered onto "
-    "the table first, and gripped anew there where it has slipped up between the fingers. Fails with wipe_failed where a look shows that more than half of "
-    "the stain is left.",
+    limits="The rectangle must be free and within reach. It goes 2 mm over the table: it cleans only with something soft in it. What is held slips up between "
+    "the fingers on the way: it is let sink onto the table first and gripped anew. Fails with wipe_failed where a look shows that more than half of the stain "
+    "is left.",
     examples=[("Wipe the middle of the desk with the sponge in the gripper", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
     failures=[("The area reaches over the edge of the desk", {"x": 0.5, "y": 0.6, "length": 0.1, "width": 0.1}, "invalid_input")],
 )

@@ -1,0 +1,167 @@
+"""Chooses without a language model: the search of the tools, what cards need and give, and values read from the instruction and the history.
+
+It sees what a model would see of an item and nothing else; it never sees pictures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deskhand.bench.toolbench.items import Item
+from deskhand.bench.toolbench.reading import arguments_of, names_unseen, values_in
+from deskhand.etp.card import Card
+from deskhand.etp.predicates import parsed
+from deskhand.etp.registry import Registry
+
+_OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
+_FIRST = 5  # tools of the search that may be what is wanted
+_AS_GOOD = 0.85  # of the best score
+_TAKES = 0.25  # of the search's score, for taking what the words give
+_PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
+_TOLD = ("scene_known",)  # what a look gives to whoever reads its result
+
+
+class Chooser:
+    """The policy; ``name`` as it stands in tables."""
+
+    name = "chooser"
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def need(self, item: Item) -> dict[str, Any]:
+        """Needed when what is wanted takes a tool that finds out something new and that has not been called, or when the words name what no look has."""
+        called = {turn["tool"] for turn in item.history if "result" in turn}
+        wanted = self._ranked(item.say)[0]
+        card = self._registry.get(wanted).card
+        looked = any(self._gives(name, "scene_known") for name in called)
+        derived = looked and (card.unit in ("detection", "spatial_grounding", "grasping") or self._reads_the_look(card))
+        unseen = looked and names_unseen(item.say, item.history)
+        return {"need": unseen or (wanted not in called and not derived)}
+
+    def selection(self, item: Item) -> dict[str, Any]:
+        """The candidate that is wanted, or that makes it possible."""
+        return {"tool": self._next(item.say, item.history, item.candidates)}
+
+    def call(self, item: Item) -> dict[str, Any]:
+        """The arguments of the designated tool."""
+        return {"arguments": arguments_of(self._registry.get(item.reference["tool"]).card, item.say, item.history)}
+
+    def act(self, item: Item, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The next call after the history with the designated call."""
+        tool = self._next(item.say, history, item.candidates)
+        return {"action": {"tool": tool, "arguments": arguments_of(self._registry.get(tool).card, item.say, history)}}
+
+    def chain(self, item: Item) -> dict[str, Any]:
+        """The candidate that is wanted most, and before it what gives it what it needs."""
+        holds = self._holds(item.history)
+        scores = {name: score for name, score in self._scores(item.say).items() if name in item.candidates}
+        order = sorted(scores, key=lambda name: -scores[name]) + sorted(set(item.candidates) - set(scores))
+        ways = {name: self._way(name, item.candidates, holds, order, ()) for name in order}
+        possible = [name for name in order if ways[name] is not None]
+        if not possible:
+            return {"tools": order[:1]}
+        best = scores.get(possible[0], 0.0)
+        near = [way for name in possible if (way := ways[name]) is not None and scores.get(name, -1.0) >= _AS_GOOD * best]
+        chain = max(near or [[possible[0]]], key=len)  # of what is meant as likely, that which takes the rest along
+        return {"tools": chain + self._made_for(chain[-1], item.candidates)}
+
+    def _made_for(self, name: str, candidates: Sequence[str]) -> list[str]:
+        """The candidate that a result of ``name`` is made for: a map to be asked, a plan to be carried out; one at most."""
+        made = {need for need in self._given(name) if need.startswith("data:")}
+        needs = {other: {lack for lack in self._lacking(other, set()) if lack.startswith("data:")} for other in candidates if other != name}
+        return [other for other, wanted in needs.items() if wanted and wanted <= made][:1]
+
+    # ------------------------------------------------------------ what is wanted, and what serves it
+
+    def _ranked(self, say: str) -> list[str]:
+        scores = self._scores(say)
+        return sorted(scores, key=lambda name: -scores[name]) or ["detect_objects"]
+
+    def _scores(self, say: str) -> dict[str, float]:
+        """Tools that answer at once, by what the search says and by whether they take what the words give: a place in numbers, or none."""
+        values = values_in(say, ())
+        scores = {}
+        for hit in self._registry.search(say):
+            card = self._registry.get(hit.name).card
+            if card.mode == "on_demand":
+                fields = card.input_schema
+                takes = _PLACES & set(fields.get("properties", {}))
+                without = [name for name in fields.get("required", []) if name in _PLACES | _AMOUNTS and name not in values]
+                given = bool(takes & set(values))
+                scores[hit.name] = hit.score + _TAKES * given - _TAKES * (bool(_PLACES & set(values)) and not given) - 2 * _TAKES * bool(without)
+        return scores
+
+    def _next(self, say: str, history: Sequence[Mapping[str, Any]], candidates: Sequence[str]) -> str:
+        holds, ranked = self._holds(history), self._ranked(say)
+        able = [name for name in candidates if not self._lacking(name, holds)]
+        order = [name for name in ranked if name in candidates] + list(candidates)
+        if history and (use := [name for name in self._made_for(history[-1]["tool"], order) if name in able]):
+            return use[0]
+        for wanted in ranked[:_FIRST]:
+            if wanted in able and not self._repeated(wanted, history):
+                return wanted
+            for lack in self._lacking(wanted, holds):
+                for name in order:
+                    if name in able and name != wanted and self._serves(name, lack):
+                        return name
+        return next((name for name in order if name in able and not self._repeated(name, history)), order[0])
+
+    def _repeated(self, name: str, history: Sequence[Mapping[str, Any]]) -> bool:
+        return bool(history) and history[-1]["tool"] == name and "result" in history[-1]
+
+    def _way(self, wanted: str, candidates: Sequence[str], holds: set[str], order: Sequence[str], asked: tuple[str, ...]) -> list[str] | None:
+        """The calls that end with ``wanted``; None where something that it needs is given by no candidate."""
+        chain: list[str] = []
+        for lack in self._lacking(wanted, holds):
+            given = {text for name in chain for text in self._given(name)}
+            if lack in given:
+                continue
+            for name in order:
+                if name in asked or name == wanted or not self._serves(name, lack):
+                    continue
+                before = self._way(name, candidates, holds, order, (*asked, wanted))
+                if before is not None:
+                    chain += [each for each in before if each not in chain]
+                    break
+            else:
+                return None
+        return [*chain, wanted]
+
+    def _lacking(self, name: str, holds: set[str]) -> list[str]:
+        """Predicates, and results of other tools (``data:FIELD``), that a tool needs and that are not there."""
+        card = self._registry.get(name).card
+        needs = [parsed(text)[0] for text in card.preconditions]
+        needs += ["scene_known" for field in card.input_schema.get("required", []) if _OF_OBJECTS.fullmatch(field)]
+        needs += [f"data:{field}" for field in card.input_schema.get("required", []) if field.endswith(("_uri", "plan_id", "appearance"))]
+        known = ("not_stopped", "object_known", "not_holding") if "holding" not in holds else ("not_stopped", "object_known")
+        return [need for need in dict.fromkeys(needs) if need not in holds and need not in known]
+
+    def _serves(self, name: str, lack: str) -> bool:
+        if lack.startswith("data:"):
+            field = lack.removeprefix("data:")
+            return bool({field, field.removesuffix("_uri")} & set(self._registry.get(name).card.output_schema.get("properties", {})))
+        return self._gives(name, lack)
+
+    def _given(self, name: str) -> set[str]:
+        card = self._registry.get(name).card
+        fields = card.output_schema.get("properties", {})
+        return {parsed(text)[0] for text in card.postconditions} | {f"data:{field}" for field in fields} | {f"data:{field}_uri" for field in fields}
+
+    def _gives(self, name: str, predicate: str) -> bool:
+        return any(parsed(text)[0] == predicate for text in self._registry.get(name).card.postconditions)
+
+    def _holds(self, history: Sequence[Mapping[str, Any]]) -> set[str]:
+        """What holds after the calls of a history, by their cards."""
+        holds: set[str] = set()
+        for turn in history:
+            if "result" in turn:
+                given = self._given(turn["tool"])
+                holds = (holds - {"holding" if "not_holding" in given else "not_holding"} if given & {"holding", "not_holding"} else holds) | given
+        return holds
+
+    def _reads_the_look(self, card: Card) -> bool:
+        """Whether what a tool tells follows from what a look has told."""
+        return card.effects == "none" and not card.needs and any(parsed(text)[0] in _TOLD for text in card.preconditions)
