@@ -1,5 +1,5 @@
-"""Whether a tool is needed, by counterfactual worlds: those that give the same texts and the same picture until now, and differ in what is hidden, was never
-measured or is past. Where the right answer, or the next act, is the same in all of them nothing needs to be found out; where it differs, something does.
+"""Whether a tool is needed, by counterfactual worlds: those that give the same texts and the same picture until now, and differ in what is hidden or was never
+measured. Where the right answer, or the next act, is the same in all of them nothing needs to be found out; where it differs, something does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from deskhand.bench.toolbench.expert import BUILDING, CLEANING, LOOK, MANIPULATION, QUESTIONS, said
+from deskhand.bench.toolbench.expert import CLEANING, LOOK, MANIPULATION, QUESTIONS, said
 from deskhand.bench.toolbench.items import Item, kept_picture
 from deskhand.bench.toolbench.play import Case, Play, Step, leaves
 from deskhand.bench.tools import worlds
@@ -38,9 +38,8 @@ class Unknown:
     """A question or a wish, and what is not known on its desk.
 
     Attributes:
-        before: calls that were made; the first ``unseen`` of them are not told.
+        before: calls that were made.
         change: draws what is not known anew, at the beginning; ``near`` keeps it near to what it is, for worlds that tell the same.
-        late: what follows from it after the unseen calls.
         answer: the right answer or next act, in this world, as a word.
         trap: whether the words smell of tools.
     """
@@ -52,8 +51,6 @@ class Unknown:
     before: tuple[Step, ...]
     change: Callable[[ScenarioDesk, Random, bool], None]
     answer: Callable[[ScenarioDesk], str]
-    unseen: int = 0
-    late: Callable[[ScenarioDesk], None] | None = None
     trap: bool = False
 
 
@@ -89,36 +86,6 @@ def hidden(random: Random, needed: bool) -> Unknown:
     return Unknown("visible", MANIPULATION, say, world, (LOOK,), _hide, lambda desk: "yellow", trap=True)
 
 
-def past(random: Random, needed: bool) -> Unknown:
-    """Where an object was before: told in the history, or in a look that is not told."""
-    world, name = worlds.objects(random), str(random.choice(["red", "green", "blue"]))
-    spec = next(item for item in world.objects if item.name == name)
-    shift: list[float] = []
-
-    def change(desk: ScenarioDesk, draw: Random, near: bool) -> None:
-        if not shift:
-            shift[:] = desk.free_shift(name, 0.05, 0.12)
-        by = np.array(shift) + draw.uniform(-0.003, 0.003, 2) if near else np.array(desk.free_shift(name, 0.05, 0.12))
-        desk.put(name, pose_at(float(by[0]), float(by[1]), 0.0) @ spec.pose)
-
-    def answer(desk: ScenarioDesk) -> str:
-        came = _started[id(desk)] - spec.pose[:2, 3]
-        return "left" if came[1] > 0 else "right"
-
-    _started: dict[int, Any] = {}
-
-    def late(desk: ScenarioDesk) -> None:
-        _started[id(desk)] = desk.truth(name).pose[:2, 3].copy()
-        desk.put(name, spec.pose)
-
-    say = said(
-        random,
-        f"Did the {name} block lie further left or further right when you saw it first?",
-        f"On which side of its present place was the {name} block before?",
-    )
-    return Unknown("past", BUILDING, say, world, (LOOK, LOOK), change, answer, 1 if needed else 0, late)
-
-
 def next_act(random: Random, needed: bool) -> Unknown:
     """The next act towards a goal: with an object that is seen, and with one that may be hidden or not there at all."""
     world = _with_hidden(random)
@@ -133,7 +100,7 @@ def next_act(random: Random, needed: bool) -> Unknown:
     return Unknown("next_act", CLEANING, say, world, (LOOK,), _hide, lambda desk: "pick the can", trap=True)
 
 
-FAMILIES = (heavier, hidden, past, next_act)
+FAMILIES = (heavier, hidden, next_act)
 
 
 def _body(desk: ScenarioDesk, name: str) -> tuple[int, float]:
@@ -191,7 +158,7 @@ def make_need(registry: Registry, family: str, seed: int, needed: bool, folder: 
     unknown = made.unknown
     settled = {"worlds": WORLDS, "answers": dict(made.answers)}
     name = f"need_{family}_{'yes' if needed else 'no'}_{seed}"
-    difficulty = "medium" if unknown.trap or unknown.unseen else "easy"
+    difficulty = "medium" if unknown.trap else "easy"
     picture = kept_picture(folder, made.color)
     return Item(name, "need", family, unknown.environment, seed, difficulty, unknown.say, made.told, picture, (), {"need": needed}, settled)
 
@@ -236,11 +203,9 @@ def settle(registry: Registry, family: str, seed: int, needed: bool, noise: int 
 def _in_world(play: Play, unknown: Unknown, random: Random, near: bool) -> Seen:
     """Draw a world and make the calls in it."""
     unknown.change(play.desk, random, near)
-    for number, step in enumerate(unknown.before):
-        if number == 1 and unknown.late is not None:
-            unknown.late(play.desk)
+    for step in unknown.before:
         play.make(step)
-    told = tuple(turn.told() for turn in play.turns[unknown.unseen :])
+    told = tuple(turn.told() for turn in play.turns)
     return Seen(told, play.desk.true_picture()[0])
 
 
