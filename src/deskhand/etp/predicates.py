@@ -104,7 +104,7 @@ PREDICATES: dict[str, tuple[str, Callable[[ToolContext, Any], None]]] = {
     "not_holding": ("the gripper holds nothing", _not_holding),
     "scene_known": ("detect_objects has looked at the desk at least once", _scene_known),
     "object_known": ("the last look has an object of this id, or all of these", _object_known),
-    "view_fresh": ("the last look was from home and the robot has touched nothing since", _view_fresh),
+    "view_fresh": ("the arm hid nothing from the last look, and the robot has touched nothing since", _view_fresh),
     "at_home": ("the arm is at home, where it hides nothing from the camera", _at_home),
     "stored": ("the store has what this uri names", _stored),
     "watch_runs": ("a continuous tool runs under this id", _watch_runs),

@@ -17,6 +17,8 @@ from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
+from deskhand.skills.out_of_view import OutOfView, without_pixels
+from deskhand.skills.presence import levelled
 from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
 from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
@@ -26,6 +28,7 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
+OFF = 0.03  # [m] that the hand may be from where the arm's model puts it
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
@@ -95,7 +98,8 @@ class SkillContext:
         mount = self.robot.camera_mount()
         if mount is not None:
             return self.saw(*look_around(self, mount, VIEWS, Coverage(self.robot.arm))[:2])
-        self.go_home()
+        if not self.out_of_view():
+            self.go_home()
         return self.look_from_here()
 
     def look_from_here(self) -> Scene:
@@ -108,7 +112,7 @@ class SkillContext:
     def saw(self, scene: Scene, frame: Frame) -> Scene:
         """Take in a look that was made already, ``frame`` its last picture."""
         with self.timed("perception"):
-            self.belief.see(scene, frame, self.robot.observe)
+            self.belief.see(scene, levelled(frame), self.robot.observe)
         assert self.belief.scene is not None
         return self._told(self.belief.scene)
 
@@ -201,6 +205,34 @@ class SkillContext:
         arm = self.robot.arm
         return bool(np.abs(self.robot.joint_state().of(arm.joints) - np.asarray(arm.named_poses[HOME])).max() < AT_HOME)
 
+    def out_of_view(self) -> bool:
+        """Whether the arm is at home, or where it hides no more of the desk from a camera that stands still."""
+        if self.at_home():
+            return True
+        if self.robot.camera_mount() is not None or self.belief.camera is None or self.belief.held is not None:
+            return False
+        arm_seen, joints = self._arm_seen(self.belief.camera)
+        return arm_seen is not None and arm_seen.clear(joints)
+
+    def _clear_of_view(self, start: Mapping[str, float]) -> dict[str, float] | None:
+        """The first joints between ``start`` and home where the arm hides no more than at home; None: at home."""
+        if self.belief.camera is None:
+            with self.timed("perception"):
+                self.belief.camera = without_pixels(self.robot.observe())
+        arm_seen, _ = self._arm_seen(self.belief.camera)
+        return arm_seen.on_the_way_home(start) if arm_seen is not None else None
+
+    def _arm_seen(self, camera: Frame) -> tuple[OutOfView | None, dict[str, float]]:
+        """What tells where the arm is in pictures, None where its model does not put the hand where the robot says that it is; and all joints now."""
+        state = self.robot.joint_state()
+        joints = dict(zip(state.names, map(float, state.positions), strict=True))
+        arm_seen = OutOfView(self.robot.arm, camera, joints)
+        off = float(np.linalg.norm(arm_seen.hand(joints) - self.robot.tcp_pose()[:3, 3]))
+        if off > OFF:
+            log.info("the arm's model puts the hand %.0f mm from where the robot says it is; it goes home for a look", 1000 * off)
+            return None, joints
+        return arm_seen, joints
+
     def go_home(self) -> None:
         """To the home pose, unless there already."""
         self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
@@ -227,15 +259,17 @@ class SkillContext:
         def remaining() -> Plan | None:
             home = MotionGoal(named=HOME)
             if float(top[2, 3] - self.robot.tcp_pose()[2, 3]) <= (1 - least) * height:
-                return None if self.at_home() else self.plan(home, PlanOptions(max_planning_time=5.0))
+                return None if self.out_of_view() else self.plan(home, PlanOptions(max_planning_time=5.0))
             up = self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least))
-            try:
-                return self.plan(home, PlanOptions(max_planning_time=5.0, after=up.id))
-            except DeskhandError as error:
-                if error.code not in UNREACHED | {"envelope_violated"}:
-                    raise
-                log.info("up first, no way home is known from there: %s: %s", error.code, error)
-                return up
+            clear = self._clear_of_view(up.end)
+            for goal in (MotionGoal(joints=clear), home) if clear else (home,):
+                try:
+                    return self.plan(goal, PlanOptions(max_planning_time=5.0, after=up.id))
+                except DeskhandError as error:
+                    if error.code not in UNREACHED | {"envelope_violated"}:
+                        raise
+                    log.info("up first, no way out of the camera's view is known from there: %s: %s", error.code, error)
+            return up
 
         self._free_move(remaining)
 

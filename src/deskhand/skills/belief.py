@@ -16,8 +16,9 @@ from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
+from deskhand.skills.out_of_view import without_pixels
 from deskhand.skills.placed_objects import with_known, with_unshown
-from deskhand.skills.presence import evidence_of
+from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
@@ -70,6 +71,7 @@ class Belief:
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
+        camera: a picture without its pixels, of where the camera that stands still is.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -87,12 +89,13 @@ class Belief:
         self.again = KnownAgain()
         self.alike = LookAlikes()
         self.pans = OnPans()
+        self.camera: Frame | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
-        frame = robot.observe() if self.known or self.pans.items or partial else None
+        frame = levelled(robot.observe()) if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
@@ -107,6 +110,7 @@ class Belief:
         """
         scene = self.corrections.apply(self._known_again(scene))
         if frame is not None:
+            self.camera = without_pixels(frame)
             carried = self.pans.seen(frame) if self.pans.items else {}
             scene = self.pans.apart(scene) if carried else scene
             scene, proved = with_known(scene, frame, self.known | carried)

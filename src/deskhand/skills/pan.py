@@ -17,6 +17,7 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
 from deskhand.skills.on_pans import is_piece, standing_on
 from deskhand.skills.placement_sampling import spots_at, spots_for_pose
+from deskhand.skills.presence import levelled
 from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.why import distance_from, in_the_way, joined, nearest_free
@@ -84,7 +85,7 @@ def lying_on(ctx: SkillContext, scene: Scene, balance: Balance) -> dict[str, lis
 
 def _colored(ctx: SkillContext, item: SceneObject) -> SceneObject:
     """``item`` in the colour that a picture shows where it stands: a look may have seen it as one with the pan."""
-    evidence = evidence_for(ctx.robot.observe(), item)
+    evidence = evidence_for(levelled(ctx.robot.observe()), item)
     return replace(item, color=evidence.color) if evidence.there and evidence.color else item
 
 

@@ -17,6 +17,7 @@ from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted,
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
+from deskhand.skills.presence import levelled
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
@@ -141,7 +142,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         )
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
-        frame = ctx.robot.observe()
+        frame = levelled(ctx.robot.observe())
         if item.id in ctx.belief.pans.items:  # the pan has risen to where it was
             at_place: Seen = "gone" if seen_lifted(frame, item, lifted) == "there" else "hidden"
         else:

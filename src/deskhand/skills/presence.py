@@ -26,7 +26,7 @@ def evidence_of(observe: Callable[[], Frame]) -> Evidence:
 
     def evidence(item: SceneObject) -> Literal["there", "gone", "hidden"]:
         if not frames:
-            frames.append(_levelled(observe()))
+            frames.append(levelled(observe()))
         return seen_at_place(frames[0], replace(item, points=top_points(item)), item.bottom)
 
     return evidence
@@ -42,7 +42,7 @@ def top_points(item: SceneObject) -> npt.NDArray[np.float32]:
     return transform_points(item.pose, local * item.size).astype(np.float32)
 
 
-def _levelled(frame: Frame) -> Frame:
+def levelled(frame: Frame) -> Frame:
     """With the camera's pose levelled to the table, as perception sees it; as it is where no table is found."""
     try:
         return corrected(frame, PerceptionSettings())[0]

@@ -20,6 +20,7 @@ from deskhand.skills.change_detection import disturbed
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
+from deskhand.skills.presence import levelled
 from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.standing import standing_places
 from deskhand.skills.why import in_the_way, joined, nearest_free
@@ -137,7 +138,7 @@ def _check_support(ctx: SkillContext, target: Target) -> None:
     known = ctx.belief.known
     if not set(target.on) & set(known):
         return
-    frame = ctx.robot.observe()
+    frame = levelled(ctx.robot.observe())
     for name in target.on:
         if name in known and evidence_for(frame, known[name], list(known.values())).gone:
             ctx.belief.known.pop(name)
@@ -198,7 +199,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
         ctx.belief.stands(put)
     after, found, data = look_after(ctx, held, before, put.pose)
     if name in ctx.belief.known:
-        frame = ctx.robot.observe()
+        frame = levelled(ctx.robot.observe())
         others = [item for item in ctx.belief.known.values() if item.id != name]
         shift, evidence = locate(frame, put, others)
         if evidence.there:
@@ -224,7 +225,7 @@ def _measure_on_pan(ctx: SkillContext, held: Held, before: Scene, target: Target
     for _ in range(LOOKS):
         after = ctx.look()
         item = belief.pans.items.get(name, (target.pan, put))[1]
-        shift, evidence = locate(ctx.robot.observe(), item, [other for _, other in belief.pans.items.values() if other.id != name])
+        shift, evidence = locate(levelled(ctx.robot.observe()), item, [other for _, other in belief.pans.items.values() if other.id != name])
         if evidence.there:
             break
         ctx.robot.sleep(SETTLES)

@@ -35,6 +35,7 @@ TRIES = 8  # views that are asked of the planner, best first
 DOUBTS = 2  # objects that are looked at once more
 DOUBTFUL = 0.75  # confidence below which an object is: of four such at least one is none, a piece or several
 AROUND = 0.06  # [m] around such an object
+PITCH, HEIGHTS = 0.03, (0.02, 0.10)  # [m] of places on the desk and over it that an arm may hide
 SAME = 0.03  # [m] that an object may seem to move from view to view
 
 
@@ -195,20 +196,21 @@ def clear_pose(arm: ArmConfig, frame: Frame, joints: JointState) -> tuple[str, d
     return best[1], best[2], best[0]
 
 
-def hidden_by_arm(model: RobotModel, joints: Mapping[str, float], frame: Frame) -> float:
-    """Share of the desk within the arm's reach, as far as the picture covers it, that the arm in this pose hides from the camera of ``frame``."""
+def hidden_by_arm(model: RobotModel, joints: Mapping[str, float], frame: Frame, padding: float = 0.01) -> float:
+    """Share of the desk within the arm's reach, as far as the picture covers it, that the arm in this pose, grown by ``padding`` [m], hides from the camera
+    of ``frame``: of its surface and of what stands on it.
+    """
     arm = model.arm
     base, most = arm.world_T_base[:2, 3], arm.work_radius[1]
-    x, y = np.meshgrid(np.arange(0, most, 0.025), np.arange(-most, most, 0.025))
-    away = np.hypot(x, y)
-    spots = np.column_stack([x.ravel() + base[0], y.ravel() + base[1], np.full(x.size, 0.02)])[(away > arm.work_radius[0]).ravel() & (away < most).ravel()]
+    x, y, z = np.meshgrid(np.arange(0, most, PITCH), np.arange(-most, most, PITCH), HEIGHTS)
+    away = np.hypot(x, y).ravel()
+    spots = np.column_stack([x.ravel() + base[0], y.ravel() + base[1], z.ravel()])[(away > arm.work_radius[0]) & (away < most)]
     pixels = frame.project(spots)
     shown = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels < [frame.intrinsics.width, frame.intrinsics.height]).all(axis=1)
     spots = spots[shown]
     if not len(spots):
         return 0.0
     eye, links = frame.world_T_camera[:3, 3], model.forward(joints)
-    hidden = np.zeros(len(spots), bool)
-    for share in np.linspace(0.05, 0.95, 60):  # points along the lines of sight that lie in the arm
-        hidden |= robot_points((eye + share * (spots - eye)).astype(np.float32), model, links, 0.01)
+    along = eye + np.linspace(0.05, 0.95, 60)[:, None, None] * (spots - eye)  # points on the lines of sight that may lie in the arm
+    hidden = robot_points(along.reshape(-1, 3).astype(np.float32), model, links, padding).reshape(along.shape[:2]).any(axis=0)
     return float(hidden.mean())

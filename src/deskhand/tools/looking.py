@@ -8,7 +8,7 @@ from deskhand.skills.base import SkillContext
 from deskhand.types import Scene, SceneUpdate
 
 ON_THE_ARM = "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
-IN_THE_WAY = "The arm is not at home and may hide objects from the camera: call look (or move_home, and look again) to be sure."
+IN_THE_WAY = "The arm stands over the desk and may hide objects from the camera: call look (or move_home, and look again) to be sure."
 NOTES = (ON_THE_ARM, IN_THE_WAY)
 """All that :func:`look` has to say of a look."""
 
@@ -29,7 +29,7 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
     if ctx.robot.camera_mount() is not None:
         ctx.belief.disturb()
         return scene, ON_THE_ARM
-    if skill_context(ctx).at_home():
+    if skill_context(ctx).out_of_view():
         return scene, ""
     ctx.belief.disturb()  # the arm may hide objects: the next skill looks again from home
     return scene, IN_THE_WAY

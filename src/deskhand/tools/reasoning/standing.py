@@ -9,6 +9,7 @@ import numpy as np
 from deskhand.etp.tool import ToolContext
 from deskhand.perception.fit.pose_verification import locate, shifted
 from deskhand.perception.fit.surface_settings import VERIFICATION
+from deskhand.skills.presence import levelled
 from deskhand.types import Scene
 from deskhand.world.level import TURNED, heading_error, level
 
@@ -24,7 +25,7 @@ def at_position(ctx: ToolContext, scene: Scene, object_id: str, position: Sequen
     how = "seen"
     if object_id in ctx.belief.known:
         others = [other for other in ctx.belief.known.values() if other.id != object_id]
-        shift, evidence = locate(ctx.robot.observe(), item, others)
+        shift, evidence = locate(levelled(ctx.robot.observe()), item, others)
         if evidence.there:
             item, how = shifted(item, shift), f"{evidence.share:.0%} of what is seen of it agrees"
         elif evidence.seen >= VERIFICATION.enough:
