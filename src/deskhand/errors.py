@@ -7,7 +7,7 @@ what is valid, and what to do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -122,6 +122,9 @@ class DeskhandError(Exception):
         self.retry = retry
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self.args, self.__dict__)  # by its arguments alone no other process could make it again
+
     @property
     def message(self) -> str:
         """The text without the code."""
@@ -134,6 +137,12 @@ class DeskhandError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+def _revived(kind: type[DeskhandError], args: tuple[Any, ...], state: dict[str, Any]) -> DeskhandError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 def error_from_number(number: int, message: str) -> DeskhandError:

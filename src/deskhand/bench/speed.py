@@ -19,6 +19,7 @@ from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.recording.episode.reader import Episode, read_episode
+from deskhand.recording.episode.record import RESULT
 from deskhand.recording.episode.timeline import ROBOT_PHASES, Call, calls_from
 from deskhand.recording.episode.writer import FILE
 
@@ -149,7 +150,9 @@ def measure(folders: Sequence[Path]) -> list[Cycle]:
     cycles: list[Cycle] = []
     for folder in episode_folders(folders):
         episode = read_episode(folder)
-        arm = load_arm(str(episode.result.get("arm") or "wx250s"))
+        if not episode.result.get("arm"):
+            raise DeskhandError("invalid_input", f"{folder / RESULT} is missing, or does not say which arm it was.", hint="A task that was killed leaves none.")
+        arm = load_arm(str(episode.result["arm"]))
         cycles += cycles_of(calls_from(episode.events), joints_of(episode, arm), arm)
     return cycles
 

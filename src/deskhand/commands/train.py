@@ -27,7 +27,7 @@ def segmenter(
     minutes: Annotated[float, typer.Option(min=0.01, help="Of learning, after which it ends even if steps are left.")] = 60.0,
     data: Annotated[Path, typer.Option(help="Folder of rendered frames, which are used again.")] = Path("build/segmenter/data"),
     jobs: Annotated[int, typer.Option(min=1, help="Processes that render and cut out; they change nothing of what is learnt.")] = 1,
-    device: Annotated[str, typer.Option(help="Of torch: cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="Of torch: cpu, or cuda where it has a GPU.")] = "cpu",
 ) -> None:
     """Teach the segmenter which pixels of a depth camera's picture show one object, on rendered piles of random objects (docs/perception.md).
 

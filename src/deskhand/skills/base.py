@@ -17,7 +17,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
-from deskhand.skills.out_of_view import OutOfView, without_pixels
+from deskhand.skills.out_of_view import OutOfView
 from deskhand.skills.presence import levelled
 from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
@@ -28,6 +28,7 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
+RECENT = 1.0  # [s] that a picture may be old which tells where the camera stands
 OFF = 0.03  # [m] that the hand may be from where the arm's model puts it
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
@@ -209,24 +210,23 @@ class SkillContext:
         """Whether the arm is at home, or where it hides no more of the desk from a camera that stands still."""
         if self.at_home():
             return True
-        if self.robot.camera_mount() is not None or self.belief.camera is None or self.belief.held is not None:
+        if self.robot.camera_mount() is not None or self.belief.held is not None:
             return False
-        arm_seen, joints = self._arm_seen(self.belief.camera)
+        arm_seen, joints = self._arm_seen()
         return arm_seen is not None and arm_seen.clear(joints)
 
     def _clear_of_view(self, start: Mapping[str, float]) -> dict[str, float] | None:
         """The first joints between ``start`` and home where the arm hides no more than at home; None: at home."""
-        if self.belief.camera is None:
-            with self.timed("perception"):
-                self.belief.camera = without_pixels(self.robot.observe())
-        arm_seen, _ = self._arm_seen(self.belief.camera)
+        arm_seen, _ = self._arm_seen()
         return arm_seen.on_the_way_home(start) if arm_seen is not None else None
 
-    def _arm_seen(self, camera: Frame) -> tuple[OutOfView | None, dict[str, float]]:
+    def _arm_seen(self) -> tuple[OutOfView | None, dict[str, float]]:
         """What tells where the arm is in pictures, None where its model does not put the hand where the robot says that it is; and all joints now."""
         state = self.robot.joint_state()
         joints = dict(zip(state.names, map(float, state.positions), strict=True))
-        arm_seen = OutOfView(self.robot.arm, camera, joints)
+        with self.timed("perception"):
+            frame = self.robot.observe(self.robot.now() - RECENT)
+        arm_seen = OutOfView(self.robot.arm, frame, joints)
         off = float(np.linalg.norm(arm_seen.hand(joints) - self.robot.tcp_pose()[:3, 3]))
         if off > OFF:
             log.info("the arm's model puts the hand %.0f mm from where the robot says it is; it goes home for a look", 1000 * off)

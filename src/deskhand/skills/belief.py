@@ -16,7 +16,6 @@ from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
-from deskhand.skills.out_of_view import without_pixels
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
@@ -71,7 +70,6 @@ class Belief:
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
-        camera: a picture without its pixels, of where the camera that stands still is.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -89,7 +87,6 @@ class Belief:
         self.again = KnownAgain()
         self.alike = LookAlikes()
         self.pans = OnPans()
-        self.camera: Frame | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -106,11 +103,10 @@ class Belief:
     def see(self, scene: Scene, frame: Frame | None = None, observe: Callable[[], Frame] | None = None) -> None:
         """A look was made; what is in the gripper is not on the desk.
 
-        ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
+        ``frame``, levelled, proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
         scene = self.corrections.apply(self._known_again(scene))
         if frame is not None:
-            self.camera = without_pixels(frame)
             carried = self.pans.seen(frame) if self.pans.items else {}
             scene = self.pans.apart(scene) if carried else scene
             scene, proved = with_known(scene, frame, self.known | carried)
@@ -122,8 +118,12 @@ class Belief:
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         self.scene, self.fresh = scene, True
         if self.memory is not None:
-            picture = observe if frame is None else lambda: frame
-            self.memory.looked(scene, evidence_of(picture) if picture is not None else None)
+            evidence = None
+            if frame is not None:
+                evidence = evidence_of(lambda: frame)
+            elif observe is not None:
+                evidence = evidence_of(lambda: levelled(observe()))
+            self.memory.looked(scene, evidence)
 
     def _known_again(self, scene: Scene) -> Scene:
         """The scene with the ids under which its objects are known here."""

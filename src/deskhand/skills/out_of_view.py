@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,11 +15,6 @@ from deskhand.types import Frame
 MORE = 0.002  # share of the desk that the arm may hide beyond what it does at home
 BESIDE = 0.03  # [m] around the arm that counts as it: its shadow's edge, and what a picture that is off shows of it
 STEPS = 10  # of the way home that are looked at
-
-
-def without_pixels(frame: Frame) -> Frame:
-    """What of a picture tells where its camera stands."""
-    return replace(frame, color=frame.color[:0, :0], depth=frame.depth[:0, :0])
 
 
 class OutOfView:

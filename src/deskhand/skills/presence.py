@@ -21,12 +21,12 @@ _SHRINK = 0.8  # of the box, so that round objects fill it
 
 
 def evidence_of(observe: Callable[[], Frame]) -> Evidence:
-    """Evidence from one more picture, which is taken when the first object is missed."""
+    """Evidence from one more picture, :func:`levelled`, which is taken when the first object is missed."""
     frames: list[Frame] = []
 
     def evidence(item: SceneObject) -> Literal["there", "gone", "hidden"]:
         if not frames:
-            frames.append(levelled(observe()))
+            frames.append(observe())
         return seen_at_place(frames[0], replace(item, points=top_points(item)), item.bottom)
 
     return evidence

@@ -43,9 +43,11 @@ def train(options: Options, told: Callable[[str], None]) -> Trained:
     the minutes are over, what was learnt so far is written.
 
     Raises:
-        DeskhandError: ``missing_dependency`` without off-screen rendering; ``invalid_input`` where there are too few frames.
+        DeskhandError: ``missing_dependency`` without off-screen rendering; ``invalid_input`` where there are too few frames or no such device.
     """
     torch.set_num_threads(1)
+    if options.device != "cpu" and not torch.cuda.is_available():
+        raise DeskhandError("invalid_input", f"torch has no device {options.device!r} here.", hint="Use --device cpu, or a build of torch for this GPU.")
     rendered = examples(options.seed, options.frames, options.folder, lambda number: told(f"{number} of {options.frames} frames"), options.jobs)
     made = list(rendered)[: options.frames]
     kept = len(made) - max(1, round(HELD_OUT * len(made)))

@@ -9,11 +9,13 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.outcome import ToolError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.skills.base import SkillError
-from deskhand.skills.guarded import feels, lower_until
+from deskhand.geometry import Array
+from deskhand.skills.base import HALTED, SkillContext
+from deskhand.tools.execution.jacobian import force_at_tcp
 from deskhand.tools.looking import last_look, skill_context
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.poses import hand_poses
@@ -21,7 +23,10 @@ from deskhand.types import MotionGoal, PlanOptions
 
 GRAVITY = 9.81  # [m/s2]
 STARTS = 0.03  # [m] above where the object is expected
+STEP = 0.002  # [m] of a guarded move between two measurements of force
+SETTLE = 0.15  # [s] until the joints are at rest and their efforts tell the load
 BEYOND = 0.012  # [m] that is gone deeper than expected at most
+SLOW = 0.1  # of the full speed
 DENSITY = {"sponge": 60.0, "ball": 300.0, "cup": 250.0, "can": 400.0}  # [kg/m3] of the whole outline
 USUAL_DENSITY = 600.0  # [kg/m3]
 
@@ -122,7 +127,7 @@ def touch_down(
     item = last_look(ctx).get(object_id)
     skill = skill_context(ctx)
     arm = ctx.robot.arm
-    if not feels(skill):
+    if len(ctx.robot.joint_state().efforts) != len(ctx.robot.joint_state().names):
         raise DeskhandError("impossible", f"{arm.name} reports no joint efforts, so that contacts cannot be felt.", hint="Measure with the camera instead.")
     if item.is_container:
         raise DeskhandError("invalid_input", f"touch_down: object_id: {object_id} is a container, open at the top.", retry=True)
@@ -135,11 +140,35 @@ def touch_down(
     skill.execute(skill.plan(MotionGoal(poses=hand_poses(arm, above, width=arm.gripper.width_min)), PlanOptions(allow=allow)))
     ctx.belief.disturb()
     try:
-        met = lower_until(skill, item.top + tip - BEYOND, force, allow)
+        touched, felt, steps = _down(skill, item.top + tip - BEYOND, force, allow)
         height = float(ctx.robot.tcp_pose()[2, 3]) - tip
-    except SkillError as error:
-        raise ToolError(error.code, str(error), data=error.data) from error
     finally:
         skill.rise(STARTS, allow)
-    height_met = round(height, 4) if met.touched else None
-    return Touched(touched=met.touched, height=height_met, force=round(met.force, 2), expected=round(item.top, 4), steps=met.steps)
+    return Touched(touched=touched, height=round(height, 4) if touched else None, force=round(felt, 2), expected=round(item.top, 4), steps=steps)
+
+
+def _down(skill: SkillContext, lowest: float, force: float, allow: tuple[tuple[str, str], ...]) -> tuple[bool, float, int]:
+    """Step by step until the force upward is ``force`` [N] or the tcp is at ``lowest`` [m]: whether it was felt, the force, the steps."""
+    empty = _lift(skill)
+    felt, steps = 0.0, 0
+    while skill.robot.tcp_pose()[2, 3] > lowest + STEP / 2:
+        skill.step(0.2 + 0.6 * min(1.0, steps * STEP / (STARTS + BEYOND)), f"down; {felt:.1f} N")
+        pose = skill.robot.tcp_pose().copy()
+        pose[2, 3] = max(lowest, pose[2, 3] - STEP)
+        plan = skill.plan_line((pose,), PlanOptions(speed_scale=SLOW, allow=allow, max_deviation=0.004))
+        report = skill.robot.execute(plan.id, None, skill.cancelled)
+        steps += 1
+        felt = _lift(skill) - empty
+        if felt >= force or report.code in HALTED:
+            return True, felt, steps
+        if not report.ok:
+            raise ToolError(report.code, report.message, data={"force": felt, "steps": steps})
+    return False, felt, steps
+
+
+def _lift(skill: SkillContext) -> float:
+    """Upward force [N] that the joints' efforts tell of, the weight of the arm included: only differences at nearly the same joints count."""
+    skill.robot.sleep(SETTLE)
+    arm, state = skill.robot.arm, skill.robot.joint_state()
+    efforts: Array = state.efforts[[state.names.index(name) for name in arm.joints]]
+    return -float(force_at_tcp(RobotModel.load(arm), state.of(arm.joints), efforts)[2])

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.motion.jacobian import manipulability, nearest_limit
+from deskhand.tools.execution.jacobian import manipulability, nearest_limit
 from deskhand.tools.objects import rounded
 from deskhand.tools.poses import Approach, TargetPosition, Yaw, hand_poses
 

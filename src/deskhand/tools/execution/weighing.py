@@ -13,13 +13,13 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
-from deskhand.motion.jacobian import force_at_tcp
 from deskhand.skills import pan as pans
 from deskhand.skills.base import SkillContext
 from deskhand.skills.beside import put_aside
 from deskhand.skills.pick import pick
 from deskhand.skills.put import place_at
 from deskhand.tools.acting import outcome, remember_placed
+from deskhand.tools.execution.jacobian import force_at_tcp
 from deskhand.tools.execution.picking import Placed
 from deskhand.tools.looking import last_look, skill_context
 from deskhand.tools.objects import ObjectId
