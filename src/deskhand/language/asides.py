@@ -86,7 +86,7 @@ def _without_sides(sentence: str, plain: _Plain) -> str:
         start, word, rest = found.start(), found["word"], f"{found['word']}{found['rest']}"
         leading = not forms.LEAD.sub("", sentence[:start] + found["mark"], count=1).strip(" ,")
         end = _end(rest, leading or bool(re.search("and|but", found["mark"])))
-        if end is None or not _is_aside(rest[:end], word):
+        if end is None or not _is_aside(rest[:end], word, leading):
             at = found.start("word") + len(word)
             continue
         plain.aside.append(rest[:end])
@@ -111,7 +111,7 @@ def _forbids(text: str) -> bool:
     return bool(forms.FORBIDS.search(forms.UNABLE.sub("i ", text)))
 
 
-def _is_aside(side: str, word: str) -> bool:
+def _is_aside(side: str, word: str, leading: bool) -> bool:
     """Whether a side clause asks for nothing and restricts nothing."""
     if forms.READY.fullmatch(side.strip(" ,")):
         return True
@@ -123,7 +123,7 @@ def _is_aside(side: str, word: str) -> bool:
         return len(side.split()) > 2 and not _names(side) and not re.search(r"\b(?:you|it|them)\b", side)
     if word in ("so that", "in order that"):
         return bool(forms.PURPOSE.match(side)) and not set(side.split()) & {*lex.PLACES, "left_of"}
-    if forms.AFTER_DAY.match(side) or (forms.MATTER.match(side) and not _names(side)):
+    if forms.AFTER_DAY.match(side) or (leading and forms.MATTER.match(side) and not _names(side)):
         return True
     if word == "while":
         return not _names(side) and _asks_nothing(side.split(" ", 1)[-1])
