@@ -12,6 +12,7 @@ from deskhand.bench.toolbench.play import Case, Play, Step
 from deskhand.bench.tools import worlds
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import Random, outline_in_picture
+from deskhand.errors import DeskhandError
 
 
 def weigh(random: Random) -> Case:
@@ -141,7 +142,8 @@ def nearest(random: Random) -> Case:
 
     def arguments(play: Play) -> dict[str, Any]:
         name, scene = play.id_of(target), play.desk.belief.scene
-        assert scene is not None, "what has an id was seen"
+        if scene is None:  # known by name from before, and tried without a look
+            raise DeskhandError("precondition_failed", f"{target} was not looked at.")
         return {"what": "blocks", "order": "nearest", "point": scene.get(name).position.round(4).tolist(), "limit": 1}
 
     steps = (LOOK, Step("query_3d_scene_graph", arguments))
