@@ -173,7 +173,7 @@ def _outline_of(ref: Ref, item: Seen) -> float:
 
 
 def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
-    """The nearest to the colour that was said, as many as are meant, and what is about as near; ``SAME_COLOR`` farther where an outline is e times unlikelier."""
+    """The nearest to the colour that was said, as many as are meant, and what is about as near; ``SAME_COLOR`` farther where an outline is e times rarer."""
     most = max((_outline_of(ref, item) for item in fitting), default=0.0)
     far = {str(item["id"]): -SAME_COLOR * math.log(max(_outline_of(ref, item), 1e-3) / most) if most > 0.0 else 0.0 for item in fitting}
     told = sorted((float(item[TINTS][ref.tint]) + far[item["id"]], str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))

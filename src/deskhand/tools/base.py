@@ -93,6 +93,7 @@ MODULES = (
     "execution.picking",
     "execution.recovery",
     "execution.sanitizing",
+    "execution.servoing",
     "execution.trajectories",
     "execution.weighing",
 )
