@@ -91,7 +91,8 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]
 
 
 def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, holes: Sequence[Hole]) -> list[Fit]:
-    """Through which holes a piece whose upper side is at ``top`` [m] goes, and how turned, the best first; the like of it left out.
+    """Through which holes a piece whose upper side is at ``top`` [m] goes, and how turned: the best hole first, of the turns at which it fits about as well
+    the least first: what looks see beside where it is counts twice when it is turned round.
 
     ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
     """
@@ -103,7 +104,7 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, h
         alike = any(fit.hole is holes[one.number] and abs((fit.turn - turn + np.pi) % (2 * np.pi) - np.pi) < APART for fit in chosen)
         if one.overlap > best - AS_GOOD and not alike:
             chosen.append(Fit(holes[one.number], turn, one.overlap, one.middle))
-    return chosen
+    return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
 
 
 def _shrunk(hole: Hole) -> Array:

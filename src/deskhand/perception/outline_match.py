@@ -182,8 +182,8 @@ def match_drawn(
 
 @dataclass(frozen=True)
 class _Silhouette:
-    """What is seen of an object, drawn in the grid with +x towards the camera: all of it and its upper side (GRID²,), steps of sweep, heading of +x [rad], the middle
-    (2,) [m] of its upper side.
+    """What is seen of an object, drawn in the grid with +x towards the camera: all of it and its upper side (GRID²,), steps of sweep,
+    heading of +x [rad], the middle (2,) [m] of its upper side.
     """
 
     whole: npt.NDArray[np.float32]

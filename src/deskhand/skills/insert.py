@@ -46,16 +46,19 @@ def insert(ctx: SkillContext, target_id: str, hole: Array, turn: float = 0.0, mi
     """Put the held object through the hole of ``target_id`` whose middle is at ``hole`` (2,) [m, world], turned by ``turn`` [rad] about the vertical from
     how it lay before it was picked. ``middle`` (2,) [m, world]: where the middle of its upper side was then; None: its centre.
 
-    It is brought over the hole, lowered from 15 mm above the board under watch until it is in by up to 12 mm; where it meets the board, places up to 4 mm off are tried in a
-    spiral. ``data``: ``object_id``, ``tried`` (places), ``depth`` [m] to which it was lowered, ``seen``, ``disturbed``, ``times``.
-    Codes: ``not_holding``, ``object_lost``, ``unknown_object``, ``invalid_input`` (no place on that object), ``place_failed`` (it is not seen to be inside) and those of motion and safety.
+    It is brought over the hole, lowered from 15 mm above the board under watch until it is in by up to 12 mm; where it meets the board, places up to 4 mm
+    off are tried in a spiral. ``data``: ``object_id``, ``tried`` (places), ``depth`` [m] to which it was lowered, ``seen``, ``disturbed``, ``times``.
+    Codes: ``not_holding``, ``object_lost``, ``unknown_object``, ``invalid_input`` (no place on that object), ``place_failed`` (it is not seen to be inside)
+    and those of motion and safety.
     """
+    seen = ctx.belief.held
     held, scene = ready(ctx, f"put it into {target_id}")
     target = scene.get(target_id)
     where = np.asarray(hole, dtype=float)
     if where.shape != (2,) or not np.isfinite([*where, turn]).all() or not _over(target, where):
         raise DeskhandError("invalid_input", f"({where.tolist()}) is not on {target_id}.", hint="Take a hole of find_holes.")
-    way = _way(ctx, held, target, where, turn, middle)
+    off = _looks_off(held, seen) if seen is not None else np.zeros(2)
+    way = _way(ctx, held, target, where - off, turn, middle)
     names = [item.id for item in scene.objects if item.id != held.object.id and (item.id == target_id or _over(target, item.position[:2]))]
     allow = tuple((one, name) for name in names for one in (held.object.id, "gripper"))
     data: dict[str, Any] = {"object_id": held.object.id, "tried": 0, "depth": 0.0}
@@ -72,6 +75,12 @@ def _over(target: SceneObject, place: Array) -> bool:
     """Whether a place (2,) [m, world] lies within an object's outline."""
     local = transform_points(inverse(target.pose), np.array([[*place, target.position[2]]]))[0]
     return bool((np.abs(local[:2]) <= np.asarray(target.size[:2], dtype=float) / 2).all())
+
+
+def _looks_off(held: Held, seen: Held) -> Array:
+    """How far (2,) [m, world] looks see objects beside where they are, along the line on which the fingers closed: they had its middle between them."""
+    across = held.picked_from[:3, :3] @ inverse(seen.tcp_T_object)[:3, 1]
+    return np.asarray(across[:2] * float(seen.tcp_T_object[1, 3] - held.tcp_T_object[1, 3]))
 
 
 def _way(ctx: SkillContext, held: Held, target: SceneObject, hole: Array, turn: float, middle: Array | None) -> _Way:
