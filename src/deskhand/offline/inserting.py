@@ -49,9 +49,19 @@ def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], 
             executive.count(put, f"inserting the {called}")
             answers.append(f"The {called} ({name}) is in {wish.target.words} ({fit['target_id']}).")
             return
-        state = yield Call("get_robot_state", {}, f"That failed ({put.message}); is it still in the hand?")
-        if state.ok and state.data.get("holding"):
-            yield Call("put_aside", {}, "I put it down and try again.")
+        name = str((put.data or {}).get("seen_as") or name)
+        if attempt + 1 < TRIES:
+            yield from _put_aside(name, put.message)
         if attempt + 1 == TRIES or not (yield from executive.look("I look again before I retry.")):
             executive.count(put, f"inserting the {called}")
             return
+
+
+def _put_aside(name: str, why: str) -> Script:
+    """Onto the desk with the piece: on the board it hides the hole."""
+    state = yield Call("get_robot_state", {}, f"That failed ({why}); is it still in the hand?")
+    held = bool(state.ok and state.data.get("holding"))
+    if not held:
+        held = (yield Call("pick", {"object_id": name}, "It lies where it hides the hole.")).ok
+    if held:
+        yield Call("put_aside", {}, "I put it down and try again.")

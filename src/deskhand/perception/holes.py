@@ -19,6 +19,9 @@ SPACING = 3  # cells between measured points of a surface that is seen whole, at
 LEVEL = 0.004  # [m] that points of a level upper side lie off it: noise of the depth
 SMALLEST = 150e-6  # [m2] of a hole
 BOARD = 0.3  # share of an upper side that must be seen level
+SHARP = 0.01  # of overlap that a turn may be worse by to count e times less in the mean of those about the best
+SOLID = 0.04  # of overlap that speaks for a hole of the outline of the solid that the piece is taken for
+OUTLINES_OF = {"box": ("square", "rectangle"), "cylinder": ("circle", "ellipse", "hexagon")}
 SLACK = 0.002  # [m] by which holes of toys are wider all round than what goes through them
 TURN = np.deg2rad(3.0)  # between the turns that are tried
 AS_GOOD = 0.03  # of overlap: turns that fit about as well
@@ -79,7 +82,7 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]
         return []
     missing = cv2.morphologyEx(np.asarray((hull > 0) & (closed == 0), dtype=np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
     count, labels, stats, centres = cv2.connectedComponentsWithStats(missing, connectivity=4)
-    rim = cv2.erode(hull, np.ones((5, 5), np.uint8)) == 0
+    rim = cv2.erode(np.pad(hull, 3), np.ones((5, 5), np.uint8))[3:-3, 3:-3] == 0
     holes = []
     for number in range(1, count):
         own = labels == number
@@ -90,20 +93,27 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]
     return sorted(holes, key=lambda hole: -hole.area)
 
 
-def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, holes: Sequence[Hole]) -> list[Fit]:
-    """Through which holes a piece whose upper side is at ``top`` [m] goes, and how turned: the best hole first, of the turns at which it fits about as well
-    the least first: what looks see beside where it is counts twice when it is turned round.
+def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> list[Fit]:
+    """Through which holes a piece goes, and how turned: the best hole first, of the turns at which it fits about as well the least first: what looks see
+    beside where it is counts twice when it is turned round.
 
     ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
     """
-    found = match_drawn(frame, points, own, top, [_shrunk(hole) for hole in holes], TURN)
-    best = found[0].overlap if found else 0.0
+    found = match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN)
+    if not found:
+        return []
+    extra = [SOLID * sum(share for name, share in hole.likely if name in OUTLINES_OF.get(item.shape, ())) for hole in holes]
+    found = sorted(found, key=lambda one: -(one.overlap + extra[one.number]))
+    best = found[0].overlap + extra[found[0].number]
     chosen: list[Fit] = []
     for one in found:
         turn = float((np.pi - one.turn) % (2 * np.pi) - np.pi)
         alike = any(fit.hole is holes[one.number] and abs((fit.turn - turn + np.pi) % (2 * np.pi) - np.pi) < APART for fit in chosen)
-        if one.overlap > best - AS_GOOD and not alike:
-            chosen.append(Fit(holes[one.number], turn, one.overlap, one.middle))
+        if one.overlap + extra[one.number] > best - AS_GOOD and not alike:
+            near = [other for other in found if other.number == one.number and abs((other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi) < APART / 2]
+            weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
+            off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
+            chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
     return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
 
 

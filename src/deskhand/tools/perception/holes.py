@@ -88,7 +88,7 @@ def _fits(view: DeskView, scene: Scene, piece: SceneObject, found: list[tuple[st
         if item.id == piece.id or (item.color == piece.color and float(np.linalg.norm(item.position[:2] - piece.position[:2])) < TOGETHER)
     ]
     holes = [hole for _, hole in found]
-    ways = seeing.fits(view.frame, view.points, np.isin(own, parts), piece.top, holes)
+    ways = seeing.fits(view.frame, view.points, np.isin(own, parts), piece, holes)
     return [
         FitsHole(
             target_id=next(name for name, hole in found if hole is way.hole),
