@@ -90,7 +90,7 @@ def rpy_from_rotation(rotation: Array) -> Array:
     r = rotation[:3, :3]
     cos_pitch = float(np.hypot(r[0, 0], r[1, 0]))
     pitch = np.arctan2(-r[2, 0], cos_pitch)
-    if cos_pitch < 1e-9:  # roll and yaw turn about the same axis: all of it is called roll
+    if cos_pitch < 1e-6:  # roll and yaw turn about the same axis: all of it is called roll; nearer to it both would be of rounding errors
         return np.array([np.arctan2(-r[1, 2], r[1, 1]), pitch, 0.0])
     return np.array([np.arctan2(r[2, 1], r[2, 2]), pitch, np.arctan2(r[1, 0], r[0, 0])])
 
