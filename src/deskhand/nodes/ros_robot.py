@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class RosRobot:
         self._born = time.monotonic()
         self._tf = TfListener(node)
         self._camera = CameraClient(node, lambda frame: self._tf.lookup("world", frame, timeout=2.0))
+        self._ahead = ThreadPoolExecutor(1, "glance")
         group = {"callback_group": node.reentrant}
         self._services = {
             name: node.create_client(kind, name, **group)
@@ -100,6 +102,7 @@ class RosRobot:
 
     def close(self) -> None:
         """Release what does not belong to the node."""
+        self._ahead.shutdown()
         self._peers.close()
 
     def place_camera(self, mount: CameraMount) -> None:
@@ -186,7 +189,15 @@ class RosRobot:
     def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
         name = "perception/add_view" if add else "perception/detect_objects"
+        self._ahead.submit(self._glance, self.now())
         return conversions.scene_from_msg(self._call(name, DetectObjects.Request(), 30.0).scene)
+
+    def _glance(self, newer_than: float) -> None:
+        """Take a picture beside a look: who checks what the look says asks for one next."""
+        try:
+            self._camera.capture(newer_than)
+        except DeskhandError as error:
+            self._node.get_logger().debug(f"no picture beside the look: {error}")
 
     def camera_mount(self) -> CameraMount | None:
         """See Robot: the nearest link of the arm among the ancestors of the camera's frame in the transform tree."""

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
-RECENT = 1.0  # [s] that a picture may be old which tells where the camera stands
+RECENT = 10.0  # [s] that a picture may be old which tells where the camera stands: an object takes as long
 OFF = 0.03  # [m] that the hand may be from where the arm's model puts it
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
