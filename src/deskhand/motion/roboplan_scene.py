@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from deskhand.safety.scene import Pairs, PlanningScene, padded_voxels, table_obj
 from deskhand.types import CollisionObject, Shape
 
 GROUP = "deskhand_arm"
-IN_URDF = frozenset({"box", "cylinder", "sphere"})
 
 
 class SceneBuilder:
@@ -31,12 +31,10 @@ class SceneBuilder:
         """
         still = (table_object(), *self._fixed, *scene.obstacles.values())
         pads = dict.fromkeys(scene.obstacles, padding)
-        urdf = ElementTree.fromstring(standing_still(self.model, others))
-        for item in still:
-            _add_links(urdf, item, self.model.root, pads.get(item.id, 0.0))
-        if scene.held:
-            _add_links(urdf, scene.held, self.arm.tcp, 0.0)
-        built = self._core.Scene(self.arm.name, self._core.loadUrdfSceneDescriptionFromXml(ElementTree.tostring(urdf, encoding="unicode")))
+        links = [text for item in still for text in _links(item, self.model.root, pads.get(item.id, 0.0))]
+        links += _links(scene.held, self.arm.tcp, 0.0) if scene.held else []
+        robot, end, _ = standing_still(self.model, others).rpartition("</robot>")
+        built = self._core.Scene(self.arm.name, self._core.loadUrdfSceneDescriptionFromXml("".join((robot, *links, end))))
         built.addGroup(GROUP, list(self.arm.joints))
         built.allowAdjacentLinkCollisions()
         for item in still:
@@ -66,7 +64,7 @@ class SceneBuilder:
     def _add_points(self, built: Any, item: CollisionObject, parent: str, pad: float) -> None:
         """The shapes of ``item`` that are points."""
         for name, shape in zip(_names(item), item.shapes, strict=True):
-            if shape.kind not in IN_URDF:
+            if shape.kind not in ("box", "cylinder", "sphere"):
                 placed = item.pose @ shape.pose
                 # roboplan counts the pose of an attached geometry from the last moving joint before the link, not from the link
                 pose = np.asfortranarray(self._joint_T_tcp @ placed if parent == self.arm.tcp else placed)
@@ -84,28 +82,32 @@ def _names(item: CollisionObject) -> list[str]:
     return [f"{item.id}/{index}" for index in range(len(item.shapes))]
 
 
-def _add_links(urdf: ElementTree.Element, item: CollisionObject, parent: str, pad: float) -> None:
-    """The shapes of ``item``, ``pad`` [m] larger, as links that are fixed to ``parent``."""
+def _links(item: CollisionObject, parent: str, pad: float) -> list[str]:
+    """The shapes of ``item``, ``pad`` [m] larger, as URDF links that are fixed to ``parent``."""
+    texts = []
     for name, shape in zip(_names(item), item.shapes, strict=True):
-        if shape.kind not in IN_URDF:
-            continue
-        collision = ElementTree.SubElement(ElementTree.SubElement(urdf, "link", name=name), "collision")
-        geometry = ElementTree.SubElement(collision, "geometry")
         if shape.kind == "box":
-            ElementTree.SubElement(geometry, "box", size=" ".join(f"{value + 2 * pad:.9g}" for value in shape.size))
+            size = " ".join(f"{value + 2 * pad:.9g}" for value in shape.size)
+            geometry = f'<box size="{size}"/>'
         elif shape.kind == "cylinder":
-            ElementTree.SubElement(geometry, "cylinder", radius=f"{shape.size[0] + pad:.9g}", length=f"{shape.size[1] + 2 * pad:.9g}")
+            geometry = f'<cylinder radius="{shape.size[0] + pad:.9g}" length="{shape.size[1] + 2 * pad:.9g}"/>'
+        elif shape.kind == "sphere":
+            geometry = f'<sphere radius="{shape.size[0] + pad:.9g}"/>'
         else:
-            ElementTree.SubElement(geometry, "sphere", radius=f"{shape.size[0] + pad:.9g}")
-        joint = ElementTree.SubElement(urdf, "joint", name=f"{name} joint", type="fixed")
-        _set_origin(joint, item.pose @ shape.pose)
-        ElementTree.SubElement(joint, "parent", link=parent)
-        ElementTree.SubElement(joint, "child", link=name)
+            continue
+        xyz, rpy = _origin(item.pose @ shape.pose)
+        link, joint = quoteattr(name), quoteattr(f"{name} joint")
+        texts.append(
+            f"<link name={link}><collision><geometry>{geometry}</geometry></collision></link>"
+            f'<joint name={joint} type="fixed"><parent link={quoteattr(parent)}/><child link={link}/><origin xyz="{xyz}" rpy="{rpy}"/></joint>'
+        )
+    return texts
 
 
-def _set_origin(element: ElementTree.Element, pose: Array) -> None:
+def _origin(pose: Array) -> tuple[str, str]:
+    """The attributes xyz and rpy of a URDF's origin."""
     xyz, rpy = (" ".join(f"{value:.9g}" for value in values) for values in (pose[:3, 3], rpy_from_rotation(pose)))
-    ElementTree.SubElement(element, "origin", xyz=xyz, rpy=rpy)
+    return xyz, rpy
 
 
 def _from_moving_joint(model: RobotModel, link: str) -> Array:
@@ -134,5 +136,6 @@ def standing_still(model: RobotModel, others: Mapping[str, float]) -> str:
         for child in list(element):
             if child.tag in ("origin", "axis", "limit", "mimic", "dynamics", "safety_controller", "calibration"):
                 element.remove(child)
-        _set_origin(element, pose)
+        xyz, rpy = _origin(pose)
+        ElementTree.SubElement(element, "origin", xyz=xyz, rpy=rpy)
     return ElementTree.tostring(root, encoding="unicode")

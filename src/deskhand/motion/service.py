@@ -149,6 +149,8 @@ class MotionService:
         for attempt in range(ATTEMPTS):
             path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
             runs = chained(before, ((Leg(path, query.allow, options.speed_scale),),))
+            if options.draft:
+                return self._draft(path, query, runs, goal_index=chosen.index)
             trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
             if not report.violations:
                 return self._stored(trajectory, query, report.clearance, runs, bounds, goal_index=chosen.index)
@@ -168,6 +170,8 @@ class MotionService:
             raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
         corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
         runs = chained(before, legs_of_line(followed, corners, query, options.speed_scale, options.max_deviation))
+        if options.draft:
+            return self._draft(np.concatenate(followed.legs), query, runs, fraction=followed.fraction)
         trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
         report.require()
         return self._stored(trajectory, query, report.clearance, runs, bounds, fraction=followed.fraction)
@@ -273,6 +277,14 @@ class MotionService:
             f"the arm cannot bring its tcp to ({where}) with that orientation, {away:.2f} m from its base{inputs.against_reach(arm, pose[:3, 3])}.",
             hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
         )
+
+    def _draft(self, path: Array, query: Query, runs: tuple[Run, ...], fraction: float = 1.0, goal_index: int = 0) -> Plan:
+        still = np.zeros_like(path)
+        length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+        trajectory = Trajectory(tuple(self.arm.joints), np.zeros(len(path)), path, still, still)
+        plan = Plan(self._plans.next_id(), trajectory, length, fraction=fraction, goal_index=goal_index)
+        self._plans.add(plan, runs, query.scene.version, query.others, self._clock.now(), draft=True)
+        return plan
 
     def _stored(
         self,

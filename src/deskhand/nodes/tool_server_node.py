@@ -62,6 +62,7 @@ SPARE = 16
 """Threads for what is asked besides, also when all calls wait for the operator."""
 MOUNT_WAIT = 2.0
 """[s] between two looks for a namespace whose tools are mounted."""
+THREADS = 2
 
 
 @dataclass
@@ -366,7 +367,7 @@ def _audit_file(episode: str) -> Path:
 
 def main() -> int:
     """Entry point."""
-    return run_node(ToolServerNode, threads=2)
+    return run_node(ToolServerNode, THREADS)
 
 
 if __name__ == "__main__":

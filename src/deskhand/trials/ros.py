@@ -74,7 +74,7 @@ class Stack:
 def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
     """What a trial chooses at bring-up."""
     memory = str(options.memory.resolve()) if options.memory else ""
-    stack = StackOptions(arm=options.arm, brain=options.brain, images=options.images, memory=memory, files=named_folders(options))
+    stack = StackOptions(arm=options.arm, planner=options.planner, brain=options.brain, images=options.images, memory=memory, files=named_folders(options))
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"), servos=options.servos)
     if options.view is not None:
