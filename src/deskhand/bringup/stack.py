@@ -97,9 +97,11 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
 
 
 def _composed(options: StackOptions, nodes: list[NodeSpec]) -> list[NodeSpec]:
-    """``nodes``, where ``options`` say so with those of :data:`COMPOSED` as one process, each with its own parameters."""
-    if not options.composed:
-        return nodes
+    return composed(nodes) if options.composed else nodes
+
+
+def composed(nodes: list[NodeSpec]) -> list[NodeSpec]:
+    """``nodes`` with those of :data:`COMPOSED` as one process, each with its own parameters."""
     together = [node for node in nodes if node.name in COMPOSED]
     parameters = {f"{node.name}:{name}": value for node in together for name, value in node.parameters.items()}
     one = replace(

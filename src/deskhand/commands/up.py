@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deskhand.commands.options import Planner, Reality
+from deskhand.commands.options import Composed, Planner, Reality
 from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
@@ -82,9 +82,7 @@ def up(
         str, typer.Option(help="The same for callers other than your own tasks: MCP clients, other nodes. Default: as config/safety.yaml; sim: never.")
     ] = "",
     files: Annotated[list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again.")] = None,
-    composed: Annotated[
-        bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory, a faster start.")
-    ] = False,
+    composed: Composed = False,
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.

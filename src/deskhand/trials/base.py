@@ -55,6 +55,7 @@ class TrialOptions:
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
         planner: one of :data:`deskhand.motion.base.PLANNERS`; ``local`` has the embedded one alone.
+        composed: the nodes that neither stop nor drive the arm are one process. Not with ``local``.
         record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -81,6 +82,7 @@ class TrialOptions:
     images: int | None = None
     record_rate: float = 0.0
     planner: str = "embedded"
+    composed: bool = False
 
 
 @dataclass(frozen=True)
