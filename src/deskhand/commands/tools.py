@@ -62,6 +62,8 @@ def show(name: str, json_file: Json = None) -> None:
     console.print(f"{escape(card.summary)}\n\n[bold]When[/bold]  {escape(card.when_to_use)}\n[bold]Limits[/bold]  {escape(card.limits)}", highlight=False)
     console.print(f"[bold]Effects[/bold]  {card.effects}   [bold]needs[/bold] {', '.join(card.needs) or 'nothing'}   [bold]at most[/bold] {card.timeout:g} s")
     console.print(f"[bold]Only when[/bold]  {', '.join(card.preconditions) or 'always'}   [bold]then[/bold] {', '.join(card.postconditions) or '-'}")
+    runs = "in a worker process" if card.isolated else f"in the robot's process{f' ({card.in_process})' if card.in_process else ''}"
+    console.print(f"[bold]Runs[/bold]  {escape(runs)}", highlight=False)
     for title, schema in (("Arguments", card.input_schema), ("Result", card.output_schema)):
         console.print(f"[bold]{title}[/bold]")
         console.print_json(json.dumps(schema))

@@ -127,7 +127,8 @@ class Card(BaseModel):
         preconditions: predicates (predicates.py) that must hold before a call, for example ``holding``.
         postconditions: predicates that hold after a success; words for the caller's planning.
         timeout: [s] of wall time that a call may take.
-        isolated: a pure function of its arguments, run in a worker process that can neither move nor see the robot.
+        isolated: it only reads, and runs in a worker process that can neither move the robot nor change what is known.
+        in_process: why a tool that only reads runs in the robot's process all the same; empty for the others.
         memory: [MB] that the call of an isolated tool may take beyond what its process has.
         access: what the process of an isolated tool may use besides: ``files`` (write), ``network``; empty for neither.
         lenient: arguments that do not fit are left out instead of refusing the call: for what must work whatever a caller says, as a stop.
@@ -156,6 +157,7 @@ class Card(BaseModel):
     postconditions: tuple[str, ...] = ()
     timeout: float = Field(default=10.0, gt=0, le=3600)
     isolated: bool = False
+    in_process: str = Field(default="", max_length=200)
     memory: int = Field(default=1024, ge=16, le=65536)
     access: tuple[Access, ...] = ()
     lenient: bool = False
@@ -204,8 +206,10 @@ class Card(BaseModel):
             raise ValueError("a continuous or event tool needs `event`, the TypedDict of what it publishes; an on_demand tool has none")
         if self.mode != "on_demand" and (self.effects == "motion" or self.isolated):
             raise ValueError("a continuous or event tool watches: it may neither move anything nor be isolated")
-        if self.isolated and (self.effects != "none" or set(self.needs) - {"model"} or self.preconditions):
-            raise ValueError("an isolated tool sees nothing of the robot: effects none, no needs, no preconditions")
+        if self.isolated and (self.effects != "none" or set(self.needs) - {"camera"} or self.in_process):
+            raise ValueError("an isolated tool reads: effects none, no needs but the camera, and no reason to run in the robot's process")
+        if self.in_process and (self.effects != "none" or self.mode != "on_demand"):
+            raise ValueError("in_process says why a tool that only reads is not isolated; the others never are")
         if self.access and not self.isolated:
             raise ValueError("access is for isolated tools; the others run in the robot's process")
         return self

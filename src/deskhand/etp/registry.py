@@ -185,8 +185,6 @@ def _checked(tool: Tool) -> Entry:
         problems = inputs.problems(example.arguments)
         if problems:
             raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: its example {example.arguments} does not fit: {problems[0]}.")
-    if card.isolated and isinstance(tool, FunctionTool) and "<" in tool.function.__qualname__:
-        raise DeskhandError("config_error", f"tool {card.name!r} is isolated, so its function must stand in a module, not inside of another function.")
     for failing in card.failures:
         problems = inputs.problems(failing.arguments)
         if bool(problems) != (failing.code == "invalid_arguments"):

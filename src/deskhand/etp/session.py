@@ -18,7 +18,6 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 from deskhand.etp.card import Card
-from deskhand.etp.isolation.pool import Pool
 from deskhand.etp.isolation.runner import ProcessRunner
 from deskhand.etp.locks import Locks, resources_of
 from deskhand.etp.measurements import Measurements
@@ -113,7 +112,7 @@ class Session:
         audit: where every call is written before and after it ran; when it cannot be written, nothing runs.
         events: where the same records go for whoever watches; its failures are logged.
         lock_wait: [s] that a call waits for a device that another call has.
-        runner: how tools are run, unless their card says ``isolated``: those run in worker processes.
+        runner: how tools are run, unless their card says ``isolated``: these run in worker processes.
         clock: ROS time [s], for records.
         missing: tells the needs that are not there now -> why, for example ``{"model": "no language model is configured"}``.
         measurements: where latency and success of every call go; default: new ones, which end with the session.
@@ -144,7 +143,7 @@ class Session:
         self._locks = Locks()
         self._lock_wait = lock_wait
         self._runner = runner or ThreadRunner()
-        self._processes = ProcessRunner(Pool(self._isolated_modules))
+        self._processes = ProcessRunner(self._isolated_modules)
         self._missing = missing or dict
         self._known_missing: Mapping[str, str] = {}
         self._asked = -math.inf
@@ -287,6 +286,8 @@ class Session:
         self.approval.check(entry.card, arguments, call.caller, cancelled)
         if entry.card.mode != "on_demand":
             return {"watch_id": self._watches.begin(entry, context, arguments, call.caller)}
+        if entry.card.isolated:
+            self._processes.pool().start()  # what the first call of all waits for is no part of its time
         hold = self._locks.acquire(resources_of(entry.card), call.tool, self._lock_wait, cancelled)
         try:
             check_preconditions(entry.card, context, arguments)  # the wait for leave and devices may have been long
@@ -344,7 +345,8 @@ class Session:
 
     def _isolated_modules(self) -> list[str]:
         tools = [entry.tool for entry in self.registry.entries() if entry.card.isolated]
-        return sorted({tool.function.__module__ for tool in tools if isinstance(tool, FunctionTool)})
+        carrier = self._context().carrier
+        return [*(tool.function.__module__ for tool in tools if isinstance(tool, FunctionTool)), *([type(carrier).__module__] if carrier else [])]
 
     def _absent(self) -> Mapping[str, str]:
         now = time.monotonic()

@@ -45,6 +45,30 @@ def _no_publish(event: Mapping[str, Any]) -> None:
     raise DeskhandError("tool_failed", "only a continuous or event tool publishes events, while it is watched.")
 
 
+Ask = Callable[[str, str, Sequence[Any], Mapping[str, Any]], Any]
+"""How a worker process asks: of whom, what, and with which arguments, plain JSON data; the answer, or what the answer is refused with."""
+
+
+class Carried(Protocol):
+    """What was carried to a worker process. It must pickle."""
+
+    def fields(self, ask: Ask) -> dict[str, Any]:
+        """Fields of a ToolContext; what they do not hold themselves they ``ask`` for."""
+        ...
+
+
+class Carrier(Protocol):
+    """Brings to worker processes what tools may know of the robot and the world. Only what this side packs is unpickled there; nothing is here."""
+
+    def packed(self) -> bytes:
+        """A pickled :class:`Carried`, as things are now."""
+        ...
+
+    def answer(self, of: str, what: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> bytes:
+        """The pickled answer to a worker's question. Raises DeskhandError: ``access_denied`` for what is no reading."""
+        ...
+
+
 @dataclass(frozen=True)
 class Placement:
     """The robot put an object, ``height`` [m] tall, ``relation`` (on or in) ``target_id`` at ROS time ``stamp`` [s].
@@ -78,6 +102,7 @@ class ToolContext:
         folders: that the operator named: files are read from there alone (tools/files.py).
         cards: the cards of all tools of this session.
         measured: how long a tool of this name took and how often it succeeded, in this session and, where that is kept, before.
+        carrier: what isolated tools get of the robot and the world; None: nothing.
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -95,6 +120,7 @@ class ToolContext:
     folders: tuple[Path, ...] = ()
     cards: Callable[[], Sequence[Card]] = tuple
     measured: Callable[[str], Measured] = _unmeasured
+    carrier: Carrier | None = None
 
     def show(self, ref: ResourceRef) -> None:
         """Show an intermediate image (or other resource) to whoever follows the call."""
@@ -159,7 +185,7 @@ def tool(
     timeout: float = 10.0,
     mode: Mode = "on_demand",
     event: Any = None,
-    isolated: bool = False,
+    in_process: str = "",
     memory: int = 1024,
     access: Iterable[Access] = (),
     lenient: bool = False,
@@ -173,15 +199,16 @@ def tool(
     ``words`` are other words in which people ask for it, ``asked`` sentences in which they do, for the search. ``examples`` are argument objects, or
     pairs of a situation and an argument object; ``failures`` are triples of a situation, an argument object and the error code that the call ends with.
     ``event`` is the TypedDict of what a continuous or event tool publishes: such a function
-    calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
-    its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
-    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. A ``lenient`` one
-    runs without the arguments that do not fit. What a result refers to is said to be stored without being written into ``postconditions``. The function
-    itself stays as it is.
+    calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. A function that only reads (effects none,
+    on demand, no needs but the camera) is isolated: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and
+    network unless ``access`` says so, on a copy of what is believed; see :class:`Carrier`. ``in_process`` says why one of these runs here all the same; one
+    inside of another function does, since no other process can import it. A ``lenient`` one runs without the arguments that do not fit. What a result
+    refers to is said to be stored without being written into ``postconditions``. The function itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.
     """
+    needed = tuple(needs)
 
     def decorate(function: F) -> F:
         title = name or function.__name__
@@ -206,11 +233,12 @@ def tool(
                 "event_schema": None if event is None else schema_of(event, title),
                 "mode": mode,
                 "effects": effects,
-                "needs": tuple(needs),
+                "needs": needed,
                 "preconditions": tuple(preconditions),
                 "postconditions": (*postconditions, *_given(results, mode)),
                 "timeout": timeout,
-                "isolated": isolated,
+                "isolated": _is_isolated(function, effects, mode, needed, in_process),
+                "in_process": in_process,
                 "memory": memory,
                 "access": tuple(access),
                 "lenient": lenient,
@@ -224,6 +252,12 @@ def tool(
         return function
 
     return decorate
+
+
+def _is_isolated(function: Callable[..., Any], effects: Effects, mode: Mode, needs: Iterable[Need], in_process: str) -> bool:
+    """Whether it only reads, another process can import it, and nothing is said against it."""
+    importable = "<" not in function.__qualname__ and function.__module__ != "__main__"
+    return effects == "none" and mode == "on_demand" and not set(needs) - {"camera"} and not in_process and importable
 
 
 def _given(results: Mapping[str, Any], mode: Mode) -> list[str]:

@@ -32,6 +32,7 @@ KIND_WORDS: dict[str, tuple[str, ...]] = {
     "cabinet": ("cabinet", "drawer", "chest of drawers", "cupboard", "dresser"),
     "tray": ("tray", "dish", "plate", "platter", "saucer"),
     "compartment": ("compartment",),
+    "shape_sorter": ("shape sorter", "sorter", "shape sorting box", "sorting box", "shape sorting toy", "shape box"),
 }  # fmt: skip
 
 # words that stand for several kinds
@@ -73,7 +74,7 @@ CONTAINER_NOUNS = frozenset(
 )
 TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
 """Containers that are carried themselves, where somebody names them."""
-CONTAINER_KINDS = frozenset(("bin", "tray", "compartment"))
+CONTAINER_KINDS = frozenset(("bin", "tray", "compartment", "shape_sorter"))
 TABLE_NOUNS = frozenset(
     " ".join(phrase)
     for phrase in phrases(

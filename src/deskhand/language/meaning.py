@@ -126,7 +126,7 @@ def _heads(refs: list[Ref], target: Ref | None, context: Context) -> list[Ref]:
             head = later or earlier or context.noun
             if head is not None and not (head.table or head.rest):
                 count = 0 if later is not None and later.count == 0 else ref.count
-                ref = replace(ref, kinds=head.kinds, noun=head.noun, container=head.container, count=count)
+                ref = replace(ref, kinds=head.kinds, noun=head.noun, outline=head.outline, container=head.container, count=count)
         if not ref.pronoun and not ref.table:
             context.noun = ref
         out.append(ref)

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.asides import quotes, without_asides
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
@@ -25,6 +26,8 @@ _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
     (r"'s (?:right |proper |own )?(?:place|home|spot|destination) is (?=(?:the|a|in)\b)(?:in )?", " belongs in "),
     (r"'(s|re|ll|ve|d|m)\b", lambda found: {"s": " is", "re": " are", "ll": " will", "ve": " have", "d": " would", "m": " am"}[found.group(1)]),
+    )  # fmt: skip
+_MARKS = (
     (r"\b(?:so|such|in such a way|in a way) that\b|\bas follows\b|\blike (?:this|so)\b", " : "),
     (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b", " and "),
     (r"\bif ([^,;.?!]*?),? then\b", r"if \1, "), (
@@ -36,11 +39,13 @@ _CONTRACTIONS = (
     (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
 )  # fmt: skip
 _PARTED = (
+    (r"\b(?:in )?through (?:the|its) (?:\w+ )?hole(?: (?:that|which) (?:fits|matches|is right|is for it)(?: it)?)?(?= *(?:$|[,;.!?]))", "in"),
     (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
     (r"\b(put|place|set|drop|lay|leave) (it|them) inside(?= *(?:$|[,;.!?]))", r"\1 \2 in there"),
     (
-        r"\b(?:bring|move|carry|take) (it|them|the [a-z0-9_ ]+?) (?:over )?to (the [a-z0-9_ ]+?)[ ,;]+(?:and )?(?:please )?(?:put|place|set|drop|lay|leave) "
-        r"(?:it|them) in(?:to)? (?:there|it)\b", r"put \1 into \2",
+        r"\b(?:bring|move|carry|take) (it|them|the [a-z0-9_ ]+?) (?:over |across |along )?to (the [a-z0-9_ ]+?)[ ,;]+(?:and )?(?:please )?"
+        r"(?:put|place|set|drop|lay|leave) "
+        r"(?:it|them) (?:in(?:to)? (?:there|it)\b|in(?= *(?:$|[,;.!?])))", r"put \1 into \2",
     ), (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
 )  # fmt: skip
 _POLITE = re.compile(
@@ -95,8 +100,8 @@ _GERUNDS = _gerunds()
 
 def normalise(text: str) -> str:
     """Lower case, contractions written out, list marks and "then" as semicolons, single spaces."""
-    text = text.lower().strip()
-    for pattern, to in _CONTRACTIONS:
+    text = _written_out(text)
+    for pattern, to in _MARKS:
         text = re.sub(pattern, to, text)
     text = stacked_plainly(plain_shapes(re.sub(r"\s+", " ", text).strip()))
     for pattern, to in _PARTED:
@@ -104,11 +109,27 @@ def normalise(text: str) -> str:
     return said_plainly(re.sub(r"\s+", " ", text).strip())
 
 
+def _written_out(text: str) -> str:
+    """Lower case, contractions written out."""
+    text = text.lower().strip()
+    for pattern, to in _CONTRACTIONS:
+        text = re.sub(pattern, to, text)
+    return text
+
+
 _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
 
 
 def parse(text: str) -> Instruction:
-    """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently but for those that ask for nothing (asides.py)."""
+    found = _parse(text)
+    if understood(found) or quotes(text) or not (plain := without_asides(_written_out(text))):
+        return found
+    said = _parse(plain)
+    return replace(said, text=text) if understood(said) else found
+
+
+def _parse(text: str) -> Instruction:
     if weigh := parse_weighing(text):
         return Instruction(text, (weigh,))
     if wipe := parse_wiping(text):

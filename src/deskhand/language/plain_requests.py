@@ -14,7 +14,7 @@ def _any(words: Iterable[str]) -> str:
 
 _START = r"(?P<start>(?:^|[.;!,:] ?)(?:(?:and|please|kindly|now|just|so|first|next|ok|okay|well)[ ,]+)*)"
 _THE = r"(?:the|that|this)"
-_PUT = r"(?:put|place|drop|set|lay|move|bring|throw|toss|stick|pop|deposit|stack)"
+_PUT = r"(?:put|fit|slot|place|drop|set|lay|move|bring|throw|toss|stick|pop|deposit|stack)"
 _TAKE = r"(?:take|pick up|pick|grab|grasp|fetch|get|lift|carry|bring)"
 _HAND = r"(?:gripper|hand|arm|fingers|claw|jaws)"
 _GRASPED = r"(?:picked up|picked|grasped|grabbed|taken|lifted|got|gripped|seized)"
@@ -23,7 +23,7 @@ _OTHERS = (
     r"(?P<rest>(?:any(?:thing)? (?:else|other)|any of the others|the others|the other (?:ones|[a-z]+s)|the rest|everything else|"
     r"other (?:[a-z]+s))(?: of the [a-z]+)?)"
 )
-_DOWN = r"(?:balance|mount|rest|lower|perch|seat|sit|ease|settle|plop|plonk|slot)"
+_DOWN = r"(?:balance|fit|nestle|mount|rest|lower|perch|seat|sit|ease|settle|plop|plonk|slot)"
 _WHICH = rf"(?:(?:{_any(lex.ORDINALS)}|very) )?(?:{_any((*lex.SIZES, *lex.PLACES, *lex.COLORS))})"
 _COLOR = _any(lex.COLORS)
 _LOOK = _any((*lex.COLORS, *lex.SIZES, *lex.PLACES))
@@ -74,7 +74,8 @@ _RULES: list[tuple[re.Pattern[str], Plain]] = [
         (  # "the container that is orange", "the star painted red", "the cube whose color is blue", "the moon of teal color"
             rf"\b(?P<the>the|a|an) (?P<before>(?:[a-z]+ )?)(?P<noun>[a-z]+) (?:(?:(?:that|which) (?:is|are)|being) (?P<look>{_LOOK})(?: in colou?r)?|"
             rf"(?:(?:that|which) (?:is|are) )?(?:painted|colou?red|tinted|dyed) (?:in )?(?P<paint>{_COLOR})|whose colou?r is (?P<own>{_COLOR})|"
-            rf"(?:of|in|with|having|(?:that|which) (?:has|have)) (?:a |the )?(?:colou?r (?P<named>{_COLOR})|(?P<of>{_COLOR}) (?:colou?r|tint|hue|tone|paint))|"
+            rf"(?:of|in|with|having|(?:that|which) (?:has|have)) (?:a |the )?(?:colou?r (?P<named>{_COLOR})|(?P<of>{_COLOR}) (?:colou?r|tint|hue|tone|"
+            rf"paint))|"
             rf"in (?P<in>{_COLOR}))(?=$|[,;.!?]| (?!(?:{_LOOKS}|or)\b)[a-z])",
             _colored,
         ),
@@ -94,12 +95,36 @@ _RULES: list[tuple[re.Pattern[str], Plain]] = [
             rf"{_START}(?:after|once|when|as soon as) (?:{_GRASPING}|you (?:have )?{_GRASPED}|you are holding) (?P<what>{_THE} [^,;.:]+?), ",
             r"\g<start>pick up \g<what> ; ",
         ),
-        (r"\b(?:seize|clutch|retrieve|(?:take|get|grab|catch) hold of|get a hold of|get a grip on) (?=(?:the|it|a|an|that|this|my|your)\b)", "take "),
+        (
+            r"\b(?:seize|clutch|grip|clasp|retrieve|(?:take|get|grab|catch) hold of|get a hold of|get a grip on) (?=(?:the|it|a|an|that|this|my|your)\b)",
+            "take ",
+        ),
         (r"(?P<lead>^|[.;!,:] ?|\band )(?:just|simply) (?P<verb>(?!to\b)[a-z]+ (?:the|it|them|a|an|this|that)\b)", r"\g<lead>\g<verb>"),
         (r"\b(?:let|allow) (?P<it>it|them) (?:to )?(?:fall|drop|slide|go)(?: (?:in|inside|there|into it|down))?(?=$|[,;.!?])", r"let go of \g<it>"),
         (
             rf",? without (?:touching|moving|disturbing|displacing|bumping into|knocking over|pushing) {_OTHERS}(?=$|[,;.!?])",
             lambda found: " ; leave everything else" if found["rest"].startswith(("any", "other")) else f" ; leave {found['rest']}",
+        ),
+        (  # "find the star among all that stuff"
+            r"(?P<what>\b(?:the|a) [^,;.:]+?) (?:among|amongst|out of|from) (?:all )?(?:of )?(?:the|these|those|that|this) (?:other )?(?:shapes|objects|"
+            r"things|items|"
+            r"pieces|toys|stuff|mess|clutter)(?= *(?:$|[,;.]|and\b))",
+            r"\g<what>",
+        ),
+        (rf"{_START}without (?:touching|moving|disturbing|displacing) (?P<what>the [^,;.:]+?), ", r"\g<start>leave \g<what> ; "),
+        (r",? without (?:touching|moving|disturbing|displacing) (?P<what>the (?!other|rest)[^,;.:]+?)(?=$|[,;.!?])", r" ; leave \g<what>"),
+        (  # "get the star out of the way and into the tray"
+            rf"\b(?:{_TAKE}|move) (?P<what>{_THE} [^,;.:]+?) (?:out of|off|away from|from) [^,;.:]+? and (?P<to>(?:in|into|on|onto|over to) {_THE} [^,;.:]+)",
+            r"put \g<what> \g<to>",
+        ),
+        (rf"\blet (?P<what>{_THE} [^,;.:]+?) (?:stay|remain)(?: (?:where it is|there|in place))? and ", r"leave \g<what> ; "),
+        (  # "put it on the red cube and leave it there"
+            rf"(?P<put>\b{_PUT} [^;.:!?]*?),? and (?:then )?(?:leave|keep|let) (?:it|them) (?:stay |rest |stand |lie )?(?:in |on )?there(?=$|[,;.!?])",
+            r"\g<put>",
+        ),
+        (  # "let go of it once it is inside"
+            r"\b(?P<what>let go(?: of it)?|release it|drop it|let it go),? (?:once|when|as soon as) (?:it is|you are) (?:[a-z]+ ){0,4}?[a-z]+(?=$|[,;.!?])",
+            r"\g<what>",
         ),
         (  # "find the red star and put it in …": to find it is a part of moving it
             rf"{_START}{_FIND} (?P<what>{_THE} [^,;.:]+?)(?:,| ;|\.)? ?(?:and )?(?:then )?(?P<verb>{_PUT}|{_TAKE}) (?P<it>it|this one|that one)\b",

@@ -111,8 +111,14 @@ _RULES: list[tuple[re.Pattern[str], _Plain]] = [
             rf",? (?:which|that) (?:serves|acts|is used|stays|remains|is|forms|makes|should be|will be|shall be)(?: as)? (?:the|a|its|your) {_BASE}{_END}",
             "",
         ),
+        (  # "put the blue cube on the red one, which should stay where it is"
+            rf"(?P<put>\b(?:on|onto|in|into) (?:top of )?{_THE} [^,;.:!?]+?), (?:which|that) (?:should|must|is to|has to|will|shall|can|may) "
+            rf"(?:stay|remain|be left)(?: (?:where it is|put|in place|there|as it is|still))?{_END}",
+            r"\g<put>",
+        ),
         (  # "stack the red cube and the blue cube(,) with the red one at the bottom"
-            rf"\b{_STACK} {_one('a')},? and {_one('b')}(?:,? (?:with|keeping|having|so that|such that|where|and|:))*,? (?P<which>{_THE}(?: [a-z]+){{1,5}}?)"
+            rf"\b{_STACK} {_one('a')},? and (?:then )?{_one('b')}(?:,? (?:{_IN_ORDER}|{_TOGETHER}))?(?:,? (?:with|keeping|having|so that|such that|where|"
+            rf"and|:))*,? (?P<which>{_THE}(?: [a-z]+){{1,5}}?)"
             rf"(?: (?:is|being|goes|comes))? (?:(?P<below>{_BELOW})|{_ABOVE}){_END}",
             _told_below,
         ),
@@ -129,6 +135,18 @@ _RULES: list[tuple[re.Pattern[str], _Plain]] = [
             rf"\b(?:(?:take|use|have|keep|leave|let|put|place|set|treat|choose|with|start(?:ing)? with|begin(?:ning)? with|start(?:ing)? from|"
             rf"make) )?{_one('a')}"
             rf"(?: be| is| to be)? (?:{_BELOW}|the {_BASE})(?:,| ;)? ?(?:and )?(?:then |next )?{_PUT} {_one('b')} {_ON_IT}{_END}",
+            _stacked,
+        ),
+        (  # "I want the red cube at the bottom and the blue cube on top of it"
+            rf"\b(?:(?:i|we) (?:want|need|would like)(?: to (?:have|see|get))? |(?:it|that|the (?:tower|stack|pile)) (?:should|must|shall|has to|needs "
+            rf"to) have )"
+            rf"{_one('a')} {_BELOW},? and {_one('b')} {_ON_IT}{_END}",
+            _stacked,
+        ),
+        (  # "a tower: first the red cube, then the blue cube on top of that"
+            r"\b(?:(?:i|we) (?:want|need|would like)(?: to (?:have|see))? |build |make )?(?:me )?(?:a|one) (?:\w+ )?(?:tower|stack|pile): (?:first|"
+            r"starting with|from) "
+            rf"{_one('a')},? (?:and )?(?:then|followed by) {_one('b')}(?: {_ON_IT})?{_END}",
             _stacked,
         ),
         (  # "place the red cube first and then put the blue cube on top of it", "the red cube goes first; the blue cube goes on top of it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from deskhand.language import lexicon as lex
 from deskhand.language.coverage import OPERATORS, unread
@@ -52,6 +53,10 @@ _OTHER = re.compile(
     r"[,;]?(?: and| but)?(?: please)? ?(?:leave|leaving|keep|do not (?:wipe|touch|clean)|without (?:wiping|touching)) (?:the )?other(?: one| area| stain)?s?"
     r"(?: (?:as it is|alone|untouched|in peace|be))?"
 )
+_SPARED = re.compile(
+    rf"[,;]?(?: and| but)?(?: please)? ?\b(?:leave|leaving|keep|ignore|skip|do not (?:wipe|touch|clean)|without (?:wiping|touching)) "
+    rf"(?P<area>(?:the|that|this) (?!other)(?:{_ADJECTIVE},? )*{_AREA})\b(?: (?:as it is|alone|untouched|in peace|be))?(?=$|[,; ])"
+)
 _WORDS = words(
     "wipe wiped wiping scrub scrubbed rub rubbed mop mopped swab polish wash clean cleaned erase erased remove with using use take grab pick get "
     "hold fetch grasp lift up the a sponge off away over down it and then until is gone clean has have to be needs need must should can could "
@@ -68,12 +73,16 @@ def parse_wiping(text: str) -> Wipe | Unclear | None:
     parts = [part.strip(" ,") for part in re.split(r"[.;!?]\s*", said)]
     asked = " ; ".join(part for part in parts if part and not is_remark(part) and not exists(part))
     rest = re.sub(r"\bthe (?:paint|dirt|marks?) (?:of|on|in|from) (?=the )", "", _OTHER.sub(" ", asked))
+    left_out = [one for found in _SPARED.finditer(rest) if (one := _PHRASE.match(found["area"])) is not None]
+    rest = _SPARED.sub(" ", rest)
     found = [one for one in _PHRASE.finditer(rest) if one["noun"] != "one" or one["how"]]
     if not found or not re.search(rf"\b{_WIPING}\b", rest):
         return None
     if len(found) > 1:
         return Unclear(text.strip(), "I wipe one area at a time")
     area = found[0]
+    if any(_wipe(one) == replace(_wipe(area), words=one[0]) for one in left_out):
+        return Unclear(text.strip(), f"it says to wipe {area[0]!r} and to leave it")
     left = [word for word in re.findall(r"[a-z']+", rest[: area.start()] + " " + rest[area.end() :]) if word in OPERATORS - {"only"} or not _known(word)]
     if left:
         return Unclear(text.strip(), unread(left))

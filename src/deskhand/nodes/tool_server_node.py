@@ -60,6 +60,8 @@ MAX_CALLS = 32
 """Calls side by side; each waits in a thread."""
 SPARE = 16
 """Threads for what is asked besides, also when all calls wait for the operator."""
+QUIET = 10.0
+"""[s] after which the processes of isolated tools are started, where no call wanted one before."""
 MOUNT_WAIT = 2.0
 """[s] between two looks for a namespace whose tools are mounted."""
 THREADS = 2
@@ -144,6 +146,7 @@ class ToolServerNode(DeskhandNode):
         self._closing = threading.Event()
         for text in self.parameters.mounts.split():
             threading.Thread(target=self._mount, args=_mount_of(text), name=f"mount {text}", daemon=True).start()
+        threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
         self._count = 0
         self._calls = CallCounter()
         self._counting = threading.Lock()
@@ -158,6 +161,15 @@ class ToolServerNode(DeskhandNode):
         )
         modes = f"approval {approval.mode!r} for the operator's own task, {approval.others!r} for other callers"
         self.get_logger().info(f"{len(registry)} tools, {modes}, {len(safety.rules)} safety rules, audit log {audit_file}, memory {self._memory.path}")
+
+    def _warm_up(self) -> None:
+        """Start the processes of isolated tools while nobody asks for one; else the first call does."""
+        if self._closing.wait(QUIET):
+            return
+        try:
+            self.session.warm_up()
+        except DeskhandError as error:
+            self.get_logger().warning(f"isolated tools: {error}")
 
     def close(self) -> None:
         """See DeskhandNode."""

@@ -22,6 +22,8 @@ FAMILIES = {
     "aruco_7x7": cv2.aruco.DICT_7X7_250,
 }
 """Families of markers by name -> dictionary of OpenCV."""
+SCALES = (1, 2)
+"""The picture is searched as it is, and enlarged: there AprilTag's refinement also finds small markers whose thin white border lies against something dark."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,21 @@ def find_markers(image: Image, family: str, intrinsics: CameraIntrinsics | None 
     """
     if family not in FAMILIES:
         raise DeskhandError("invalid_input", f"there is no family of markers {family!r}; valid: {', '.join(FAMILIES)}.")
+    dictionary, grey = cv2.aruco.getPredefinedDictionary(FAMILIES[family]), cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    squares: dict[int, list[Array]] = {}
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_APRILTAG  # small ones too: 0.4 % of the distance where SUBPIX is 1.4 % off
-    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(FAMILIES[family]), parameters)
-    corners, numbers, _ = detector.detectMarkers(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))
+    detector = cv2.aruco.ArucoDetector(dictionary, parameters)
+    for scale in SCALES:
+        large = grey if scale == 1 else cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+        corners, numbers, _ = detector.detectMarkers(large)
+        for square, number in zip(corners, [] if numbers is None else numbers.ravel(), strict=True):
+            known, new = squares.setdefault(int(number), []), (np.asarray(square, float).reshape(4, 2) + 0.5) / scale - 0.5
+            if all(np.linalg.norm((new - other).mean(axis=0)) > np.ptp(other, axis=0).max() / 2 for other in known):
+                known.append(new)
     found = []
-    for square, number in zip(corners, [] if numbers is None else numbers.ravel(), strict=True):
-        marker = Marker(int(number), np.asarray(square, float).reshape(4, 2))
+    for number, square in ((number, square) for number, several in squares.items() for square in several):
+        marker = Marker(number, square)
         found.append(marker if intrinsics is None or edge is None else _posed(marker, intrinsics, edge))
     return sorted(found, key=lambda marker: (marker.number, *marker.corners[0]))
 

@@ -26,6 +26,7 @@ NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
 _BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "known", "felt", "corrections", "again", "alike", "pans")
+_READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
 
@@ -188,6 +189,18 @@ class Belief:
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None
+
+    def shown(self) -> dict[str, Any]:
+        """What is believed now, for somebody who only reads it; without what decides how the next look is understood."""
+        return {name: copy.copy(getattr(self, name)) for name in _READ}
+
+    @classmethod
+    def of(cls, shown: dict[str, Any], memory: Memory | None = None) -> Belief:
+        """A belief of what :meth:`shown` gave."""
+        belief = cls(memory)
+        for name, value in shown.items():
+            setattr(belief, name, value)
+        return belief
 
     def snapshot(self) -> tuple[Any, ...]:
         """All that is believed now, the memory included."""

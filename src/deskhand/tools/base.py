@@ -18,6 +18,7 @@ from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.llm.config import ModelProfile, load_profile, vision_profile
 from deskhand.skills.belief import Belief
 from deskhand.skills.robot import Connected, Robot, SensorFeed
+from deskhand.tools.carried import WorldCarrier
 from deskhand.tools.validated import with_validation
 from deskhand.tools.words import VECTORS, with_words
 from deskhand.world.history.recorder import Memory
@@ -155,9 +156,10 @@ def make_session(
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     where = {} if placed is None else placed
     feed = SensorFeed(robot)
+    carrier = WorldCarrier(robot, shared, where)
 
     def context() -> ToolContext:
-        return ToolContext(robot, shared, placed=where, folders=tuple(folders), feed=feed)
+        return ToolContext(robot, shared, placed=where, folders=tuple(folders), feed=feed, carrier=carrier)
 
     return Session(
         registry or load_tools()[0],

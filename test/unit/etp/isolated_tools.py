@@ -23,7 +23,6 @@ from deskhand.etp.tool import ToolContext, tool
 PURE = {
     "group": "reasoning",
     "unit": "optimisation_under_constraints",
-    "isolated": True,
     "memory": 512,
     "when_to_use": "In tests of the protocol only.",
     "limits": "Does nothing useful.",

@@ -14,7 +14,7 @@ from deskhand.etp.isolation.seccomp import filter_program
 from deskhand.etp.registry import Registry
 from deskhand.etp.resources import ResourceStore
 from deskhand.etp.session import Session
-from deskhand.etp.tool import ToolContext, tool
+from deskhand.etp.tool import ToolContext, tool, tool_of
 from deskhand.skills.belief import Belief
 
 
@@ -25,6 +25,11 @@ def session():
         registry.add(item)
     with Session(registry, lambda: ToolContext(Bare(), Belief())) as session:
         yield session
+
+
+def at_module_level(ctx: ToolContext) -> dict[str, int]:
+    """Stand in a module, where a worker process can import it."""
+    return {}
 
 
 def misbehaving(session, deed, place=""):
@@ -113,23 +118,40 @@ def test_a_cancelled_call_ends_its_process_and_the_next_one_goes_on(session):
 
 def test_when_the_process_that_forks_workers_dies_another_is_started(session):
     assert session.invoke("add", {"numbers": [2.0]}).ok
-    zygote = session._processes._pool._zygote
+    zygote = session._processes.pool()._zygote
     zygote.kill()
     zygote.wait(10)
     deadline = time.monotonic() + 20
     while not session.invoke("add", {"numbers": [4.0]}).ok:  # a worker that was idle dies with it
         assert time.monotonic() < deadline
-    assert session._processes._pool._zygote is not zygote
+    assert session._processes.pool()._zygote is not zygote
 
 
-def test_a_tool_whose_function_cannot_be_imported_cannot_be_isolated():
-    @tool(**PLACE, isolated=True, examples=[("Hide", {})])
-    def hidden(ctx: ToolContext) -> dict[str, int]:
-        """Hide inside of another function."""
-        return {}
+def test_sessions_of_a_process_share_their_workers_which_outlive_them(session):
+    assert session.invoke("add", {"numbers": [1.0]}).ok
+    zygote = session._processes.pool()._zygote.pid
+    with Session(session.registry, lambda: ToolContext(Bare(), Belief())) as other:
+        assert other.invoke("add", {"numbers": [1.0, 2.0]}).data == {"total": 3.0}
+        assert other._processes.pool()._zygote.pid == zygote
+    assert other.invoke("add", {"numbers": [1.0]}).code == "cancelled"
+    assert session.invoke("add", {"numbers": [1.0]}).ok and session._processes.pool()._zygote.pid == zygote
 
-    with pytest.raises(DeskhandError, match="module"):
-        Registry().add(hidden)
+
+def test_what_only_reads_is_isolated_unless_it_says_why_not_or_cannot_be_imported():
+    def inside(**about):
+        @tool(**{**PLACE, **about}, examples=[("Hide", {})])
+        def hidden(ctx: ToolContext) -> dict[str, int]:
+            """Hide inside of another function."""
+            return {}
+
+        return tool_of(hidden).card
+
+    def isolated(**about):
+        return tool(**{**PLACE, **about}, examples=[("Call", {})])(at_module_level) and tool_of(at_module_level).card.isolated
+
+    assert isolated() and isolated(needs=("camera",), preconditions=("scene_known",))
+    assert not inside().isolated and not isolated(in_process="It shares what is here.")
+    assert not isolated(needs=("arm",)) and not isolated(effects="memory") and not isolated(effects="motion")
 
 
 def test_the_filter_of_the_robots_processor_is_made_of_the_same_rules():

@@ -30,7 +30,6 @@ class Tide(TypedDict):
 @tool(
     group="cognition",
     unit="queryable_memory",
-    isolated=True,
     when_to_use="To learn how high the water stands in a harbour.",
     limits="Knows one harbour.",
     examples=[("How high is the water at noon?", {"hour": 12.0})],

@@ -172,6 +172,6 @@ def test_a_card_says_what_kind_of_tool_it_is_or_is_refused():
     broken(mode="continuous")
     broken(event=Count)
     broken(mode="event", event=Count, needs=("arm",), effects="motion")
-    broken(isolated=True, needs=("camera",))
+    broken(in_process="It may.", effects="memory")
     broken(access=("network",))
     broken(failures=[("It is broken", {}, "no_such_code")])

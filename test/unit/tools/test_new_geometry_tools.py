@@ -21,16 +21,16 @@ K = CameraIntrinsics(640, 480, 600.0, 600.0, 319.5, 239.5)
 EDGE = 0.06
 
 
-def picture_of_marker(number, camera_T_marker, family):
+def picture_of_marker(number, camera_T_marker, family, margin=40, around=120):
     side = 200
     drawn = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(FAMILIES[family]), number, side)
-    paper = np.full((side + 80, side + 80), 255, np.uint8)
-    paper[40:-40, 40:-40] = drawn
-    half = EDGE / 2 * (side + 80) / side
+    paper = np.full((side + 2 * margin, side + 2 * margin), 255, np.uint8)
+    paper[margin:-margin, margin:-margin] = drawn
+    half = EDGE / 2 * len(paper) / side
     at = transform_points(camera_T_marker, np.array([[-half, half, 0], [half, half, 0], [half, -half, 0], [-half, -half, 0]]))
     pixels = np.column_stack([K.fx * at[:, 0] / at[:, 2] + K.cx, K.fy * at[:, 1] / at[:, 2] + K.cy]).astype(np.float32)
-    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32) * (side + 79)
-    image = cv2.warpPerspective(paper, cv2.getPerspectiveTransform(corners, pixels), (K.width, K.height), borderValue=120)
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32) * (len(paper) - 1)
+    image = cv2.warpPerspective(paper, cv2.getPerspectiveTransform(corners, pixels), (K.width, K.height), borderValue=around)
     return np.repeat(image[..., None], 3, axis=-1)
 
 
@@ -43,6 +43,15 @@ def test_a_marker_of_every_family_is_found_where_it_is(family):
     assert np.linalg.norm(off[:3, 3]) < 0.004 and np.arccos((np.trace(off[:3, :3]) - 1) / 2) < 0.06
     with pytest.raises(DeskhandError, match="apriltag_36h11"):
         find_markers(np.zeros((9, 9, 3), np.uint8), "qr")
+
+
+def test_small_markers_with_a_thin_border_on_something_dark_are_found():
+    right = 0
+    for yaw in np.linspace(0, 3, 12):
+        pose = make_transform(rotation_rpy(np.pi - 0.7, 0.1, yaw), (0.1, -0.05, 1.6))
+        found = find_markers(picture_of_marker(5, pose, "apriltag_36h11", margin=20, around=8), "apriltag_36h11", K, EDGE)
+        right += [marker.number for marker in found] == [5] and float(np.linalg.norm(found[0].camera_T_marker[:3, 3] - pose[:3, 3])) < 0.03
+    assert right >= 11  # in the picture as it is, ten
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -22,6 +22,7 @@ from deskhand.etp.tool import FunctionTool, Placement, ToolContext
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.belief import Belief
 from deskhand.tools.base import load_tools
+from deskhand.tools.carried import WorldCarrier
 from deskhand.types import Grasp, JointState, SafetyStatus, Scene, SceneObject, SceneUpdate, Table
 
 REACH = (0.10, 0.62)  # [m] from the base's axis
@@ -294,7 +295,8 @@ def light_session(desk: LightDesk, real: Registry, approval: Approval | None = N
         if card.name not in (*READING, *MOVING, *STOPPING):
             registry.add(_unmoved(other) if card.effects == "motion" and isinstance(other, FunctionTool) else other)
     placed: dict[str, Placement] = {}
-    return Session(registry, lambda: ToolContext(desk, desk.belief, placed=placed), approval=approval, clock=desk.now)  # type: ignore[arg-type]
+    carrier = WorldCarrier(desk, desk.belief, placed)  # type: ignore[arg-type]
+    return Session(registry, lambda: ToolContext(desk, desk.belief, placed=placed, carrier=carrier), approval=approval, clock=desk.now)  # type: ignore[arg-type]
 
 
 def _light(desk: LightDesk, tool: FunctionTool) -> FunctionTool:

@@ -39,13 +39,13 @@ ABOUT: dict[str, Any] = {
 }
 
 
-@tool(**ABOUT)
+@tool(**ABOUT, in_process="It is what isolated calls are compared with.")
 def echo(ctx: ToolContext, position: Position, word: Word) -> Echo:
     """Say what it was told, in this process."""
     return Echo(position=position, word=word)
 
 
-@tool(**ABOUT, isolated=True)
+@tool(**ABOUT)
 def echo_isolated(ctx: ToolContext, position: Position, word: Word) -> Echo:
     """Say what it was told, in a process of its own."""
     return Echo(position=position, word=word)

@@ -5,59 +5,57 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.toolbench import goals
-from deskhand.bench.toolbench.expert import BLOCKS, BUILDING, CLEANING, LOOK, MANIPULATION, SIDES, WORDS, facts, id_argument, said, two
+from deskhand.bench.toolbench.expert import BLOCKS, BUILDING, CLEANING, LOOK, MANIPULATION, SIDES, WORDS, facts, id_argument, one_of, said, two
 from deskhand.bench.toolbench.play import Case, Play, Step
 from deskhand.bench.tools import worlds
 from deskhand.bench.tools.drawing import Random
 
 
-def tidy(random: Random) -> Case:
+def tidy(random: Random, heldout: bool) -> Case:
     """An object into the bin."""
     name = str(random.choice(BLOCKS))
     words = WORDS[name]
-    say = said(random, f"Put the {words} into the bin.", f"The {words} belongs in the bin.", f"Get the {words} off the desk; the bin is for it.")
+    say = said(random, heldout, "tidy", a=words)
     steps = (LOOK, Step("pick", id_argument("object_id", name)), Step("place_in", id_argument("container_id", "bin")))
     return Case("tidy", CLEANING, say, worlds.objects(random), steps, goals.inside(name, "bin"), facts(name, "bin"), f"{name} lies in the bin")
 
 
-def grasp(random: Random) -> Case:
+def grasp(random: Random, heldout: bool) -> Case:
     """An object into the hand."""
     name = str(random.choice(BLOCKS))
     words = WORDS[name]
-    say = said(random, f"Pick up the {words}.", f"Take the {words} and hold on to it.", f"I want to see the {words} in your fingers.")
+    say = said(random, heldout, "grasp", a=words)
     steps = (LOOK, Step("pick", id_argument("object_id", name)))
     return Case("grasp", CLEANING, say, worlds.objects(random), steps, goals.in_hand(name), facts(name, "bin"), f"{name} is held")
 
 
-def stack(random: Random) -> Case:
+def stack(random: Random, heldout: bool) -> Case:
     """A block onto another one."""
     upper, lower = two(random, BLOCKS)
     a, b = WORDS[upper], WORDS[lower]
-    say = said(random, f"Stack the {a} on the {b}.", f"Build a tower of two: the {b} below, the {a} above.", f"The {a} should end up on top of the {b}.")
+    say = said(random, heldout, "stack", a=a, b=b)
     steps = (LOOK, Step("pick", id_argument("object_id", upper)), Step("place_on", id_argument("target_id", lower)))
     return Case("stack", BUILDING, say, worlds.objects(random), steps, goals.on_top(upper, lower), facts(upper, lower), f"{upper} lies on {lower}")
 
 
-def unstack(random: Random) -> Case:
+def unstack(random: Random, heldout: bool) -> Case:
     """The upper block of two to a place on the table."""
     world = worlds.stacked(random)
     taken = np.array([item.pose[:2, 3] for item in world.objects])
     tries = (random.uniform((-0.08, -0.15), (0.10, 0.15)).round(3) for _ in range(500))
     place = next(each for each in tries if np.linalg.norm(taken - each, axis=1).min() > 0.11)
     x, y = place.tolist()
-    say = said(
-        random, f"Take the upper block down and put it on the table at x = {x}, y = {y}.", f"The block on top of the other goes to ({x}, {y}) on the table."
-    )
+    say = said(random, heldout, "unstack", x=x, y=y)
     steps = (LOOK, Step("pick", id_argument("object_id", "high")), Step("place_at", lambda play: {"x": x, "y": y}))
     about = facts("high", "low", lambda play: place)
     return Case("unstack", BUILDING, say, world, steps, goals.at("high", lambda play: place), about, f"high lies at {x}, {y}")
 
 
-def beside(random: Random) -> Case:
+def beside(random: Random, heldout: bool) -> Case:
     """An object left or right of another one."""
     name, other = two(random, BLOCKS)
-    side = said(random, *SIDES)
-    say = said(random, f"Set the {WORDS[name]} down {side} of the {WORDS[other]}.", f"I want the {WORDS[name]} next to the {WORDS[other]}, on its {side}.")
+    side = one_of(random, *SIDES)
+    say = said(random, heldout, "beside", side=side, a=WORDS[name], b=WORDS[other])
     sign = 1 if side == "left" else -1
 
     def placed(play: Play) -> bool:
@@ -72,27 +70,25 @@ def beside(random: Random) -> Case:
     return Case("beside", MANIPULATION, say, worlds.objects(random), steps, placed, facts(name, other), f"{name} stands {side} of {other}")
 
 
-def push(random: Random) -> Case:
+def push(random: Random, heldout: bool) -> Case:
     """A block pushed along the table."""
     world = worlds.objects(random)
     name, far = str(random.choice(BLOCKS)), float(random.choice([0.04, 0.05, 0.06]))
-    side = said(random, *SIDES)
+    side = one_of(random, *SIDES)
     start = next(item for item in world.objects if item.name == name).pose[:2, 3]
     place = start + np.array([0.0, far if side == "left" else -far])
-    say = said(
-        random, f"Push the {WORDS[name]} {100 * far:.0f} cm to the {side}.", f"Without lifting it, move the {WORDS[name]} {100 * far:.0f} cm to the {side}."
-    )
+    say = said(random, heldout, "push", a=WORDS[name], far=f"{100 * far:.0f}", side=side)
     arguments = {"direction": 1.571 if side == "left" else -1.571, "distance": far}
     steps = (LOOK, Step("push", lambda play: {"object_id": play.id_of(name), **arguments}))
     about = facts(name, "bin", lambda play: place)
     return Case("push", MANIPULATION, say, world, steps, goals.at(name, lambda play: place), about, f"{name} lies {far} m further {side}")
 
 
-def hand(random: Random) -> Case:
+def hand(random: Random, heldout: bool) -> Case:
     """The hand to a place in the air."""
     x, y = random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist()
     z = float(np.round(random.uniform(0.2, 0.26), 2))
-    say = said(random, f"Bring the fingertips to x = {x}, y = {y}, z = {z}.", f"Go with your hand to the point ({x}, {y}, {z}) and stay there.")
+    say = said(random, heldout, "hand", x=x, y=y, z=z)
     steps = (
         Step("plan_motion", lambda play: {"position": [x, y, z]}),
         Step("execute_plan", lambda play: {"plan_id": play.data("plan_motion")["plan_id"]}),
@@ -105,24 +101,24 @@ def hand(random: Random) -> Case:
     return Case("hand", MANIPULATION, say, worlds.objects(random), steps, there, about, f"the hand is at {x}, {y}, {z}")
 
 
-def take_back(random: Random) -> Case:
+def take_back(random: Random, heldout: bool) -> Case:
     """What was just done is taken back."""
     world, name = worlds.objects(random), str(random.choice(BLOCKS))
     start = next(item for item in world.objects if item.name == name).pose[:2, 3].copy()
     before = (LOOK, Step("pick", id_argument("object_id", name)), Step("place_in", id_argument("container_id", "bin")))
-    say = said(random, "That was wrong: put it back where it was.", "No, not that one. Everything as before, please.")
+    say = said(random, heldout, "take_back")
     goal = goals.at(name, lambda play: start, 0.02)
     return Case("take_back", CLEANING, say, world, (Step("undo_last_act"),), goal, facts(name, "bin", lambda play: start), f"{name} is back", before)
 
 
-def away(random: Random) -> Case:
+def away(random: Random, heldout: bool) -> Case:
     """The arm out of the way."""
     x, y = random.uniform((0.0, -0.1), (0.1, 0.1)).round(2).tolist()
     before = (
         Step("plan_motion", lambda play: {"position": [x, y, 0.25]}),
         Step("execute_plan", lambda play: {"plan_id": play.data("plan_motion")["plan_id"]}),
     )
-    say = said(random, "Your arm is in front of the camera, take it out of the picture.", "Go back to your rest position.")
+    say = said(random, heldout, "away")
 
     def home(play: Play) -> bool:
         simulation = play.desk.simulation
@@ -131,9 +127,9 @@ def away(random: Random) -> Case:
     return Case("away", CLEANING, say, worlds.objects(random), (Step("move_home"),), home, facts("red", "bin"), "the arm is at home", before)
 
 
-def close(random: Random) -> Case:
+def close(random: Random, heldout: bool) -> Case:
     """The fingers together."""
-    say = said(random, "Bring your fingers together.", "Shut the gripper; there is nothing between the fingers.")
+    say = said(random, heldout, "close")
 
     def closed(play: Play) -> bool:
         simulation = play.desk.simulation

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from deskhand.bench.toolbench.play import Arguments, Play, Step
 from deskhand.bench.tools.drawing import Random
@@ -19,6 +22,8 @@ ALIKE = {"high": "blue block", "low": "red block", "left": "red block", "right":
 BLOCKS = ("red", "green", "blue")
 LOOK = Step("detect_objects")
 SIDES = ("left", "right")
+DEV_SEEDS = 1000
+"""Seeds below are for development; results are told of others, whose words are others too."""
 
 
 def facts(target: str, other: str = "", place: Callable[[Play], Array] | None = None) -> Arguments:
@@ -67,6 +72,18 @@ def two(random: Random, names: tuple[str, ...]) -> tuple[str, str]:
     return names[first], names[second]
 
 
-def said(random: Random, *wordings: str) -> str:
+def said(random: Random, heldout: bool, kind: str, **values: object) -> str:
+    """One of the wordings for a kind of sub-goal, of those for development or of those that are held out."""
+    wordings = _wordings()[kind]["heldout" if heldout else "dev"]
+    return wordings[int(random.integers(len(wordings)))].format(**values)
+
+
+def one_of(random: Random, *words: str) -> str:
     """One of them."""
-    return wordings[int(random.integers(len(wordings)))]
+    return words[int(random.integers(len(words)))]
+
+
+@cache
+def _wordings() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "wordings.yaml").read_text())
+    return found

@@ -7,14 +7,13 @@ from itertools import count
 from pathlib import Path
 
 from deskhand.bench.toolbench import need
+from deskhand.bench.toolbench.expert import DEV_SEEDS
 from deskhand.bench.toolbench.families import FAMILIES
 from deskhand.bench.toolbench.items import Item, add_items, check_kind, read_items
 from deskhand.bench.toolbench.making import make_chain, make_execution, make_selection
 from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
 
-DEV_SEEDS = 1000
-"""Seeds below are for development; results are told of others."""
 MAKERS = {"selection": make_selection, "execution": make_execution, "chain": make_chain}
 _SEEDS = 40  # tried at most for each item that is wanted
 

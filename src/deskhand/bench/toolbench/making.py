@@ -80,6 +80,8 @@ def _wrong_tools(play: Play, state: PlaySnapshot, registry: Registry, right: str
 
 def make_execution(registry: Registry, family: str, seed: int, folder: Path) -> Item | None:
     """A call to make, and then what follows from its result; None where the expert fails or makes one call only."""
+    if not _several(family, seed):
+        return None
     with begun(registry, family, seed, 2) as (play, random):
         steps = play.case.steps
         if len(steps) < 2 or not way_works(play, play.snapshot(), steps):
@@ -101,6 +103,8 @@ def make_execution(registry: Registry, family: str, seed: int, folder: Path) -> 
 
 def make_chain(registry: Registry, family: str, seed: int, folder: Path) -> Item | None:
     """Which tools in which order; None where the expert fails, makes one call only, or a call of it can be left out."""
+    if not _several(family, seed):
+        return None
     with begun(registry, family, seed, 2) as (play, _):
         state, steps = play.snapshot(), play.case.steps
         if len(steps) < 2 or not is_minimal(play, state, steps):
@@ -112,6 +116,11 @@ def make_chain(registry: Registry, family: str, seed: int, folder: Path) -> Item
         settled = {"goal": play.case.goal_words, "left_out": "every call of the chain: fails without it", "wrong": extra}
         difficulty = "medium" if len(steps) == 2 else "hard"
         return _item("chain", family, seed, play, folder, difficulty, candidates, {"tools": names, "before": before}, settled)
+
+
+def _several(family: str, seed: int) -> bool:
+    """Whether the expert makes two calls or more: asked before the desk is built, which takes a second."""
+    return len(drawn_case(family_of(family), seed).steps) > 1
 
 
 def is_minimal(play: Play, state: PlaySnapshot, steps: tuple[Step, ...], noise: int = 0) -> bool:

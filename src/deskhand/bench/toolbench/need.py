@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from deskhand.bench.toolbench.expert import CLEANING, LOOK, MANIPULATION, QUESTIONS, said
+from deskhand.bench.toolbench.expert import CLEANING, DEV_SEEDS, LOOK, MANIPULATION, QUESTIONS, said
 from deskhand.bench.toolbench.items import Item, kept_picture
 from deskhand.bench.toolbench.play import Case, Play, Step, leaves
 from deskhand.bench.tools import worlds
@@ -57,7 +57,7 @@ class Unknown:
 # ---------------------------------------------------------------- what is not known
 
 
-def heavier(random: Random, needed: bool) -> Unknown:
+def heavier(random: Random, needed: bool, heldout: bool) -> Unknown:
     """A mass that is not written on it: before it was weighed, and after it."""
     name, limit = str(random.choice(["red", "green", "blue"])), 25
     actual = float(random.choice([0.014, 0.036]))
@@ -67,7 +67,7 @@ def heavier(random: Random, needed: bool) -> Unknown:
         _weighs(desk, name, mass)
 
     weigh = Step("weigh_in_hand", lambda play: {"object_id": play.id_of(name)})
-    say = said(random, f"Is the {name} block heavier than {limit} g?", f"Yes or no: has the {name} block more than {limit} grams?")
+    say = said(random, heldout, "heavier", a=name, limit=limit)
     before = (LOOK,) if needed else (LOOK, weigh)
 
     def answer(desk: ScenarioDesk) -> str:
@@ -76,27 +76,27 @@ def heavier(random: Random, needed: bool) -> Unknown:
     return Unknown("heavier", QUESTIONS, say, worlds.objects(random), before, change, answer)
 
 
-def hidden(random: Random, needed: bool) -> Unknown:
+def hidden(random: Random, needed: bool, heldout: bool) -> Unknown:
     """What a tall box hides; and what it does not hide."""
     world = _with_hidden(random)
     if needed:
-        say = said(random, "Is there anything behind the tall box that the picture does not show?", "Does the orange box hide another object?")
+        say = said(random, heldout, "hidden_yes")
         return Unknown("hidden", MANIPULATION, say, world, (LOOK,), _hide, lambda desk: "yes" if _is_hidden(desk) else "no")
-    say = said(random, "Detect the can: what colour is it?", "Locate the can for me and name its colour.")
+    say = said(random, heldout, "hidden_no")
     return Unknown("visible", MANIPULATION, say, world, (LOOK,), _hide, lambda desk: "yellow", trap=True)
 
 
-def next_act(random: Random, needed: bool) -> Unknown:
+def next_act(random: Random, needed: bool, heldout: bool) -> Unknown:
     """The next act towards a goal: with an object that is seen, and with one that may be hidden or not there at all."""
     world = _with_hidden(random)
     if needed:
-        say = said(random, "Grasp the small blue block.", "Hand me the small blue block, it must be somewhere on the desk.")
+        say = said(random, heldout, "act_yes")
 
         def where(desk: ScenarioDesk) -> str:
             return "fetch it from behind the box" if _is_hidden(desk) else "say that there is none"
 
         return Unknown("next_act", CLEANING, say, world, (LOOK,), _hide, where)
-    say = said(random, "Grasp the can.", "Detect and pick up the can.", "Plan a grasp of the can and take it.")
+    say = said(random, heldout, "act_no")
     return Unknown("next_act", CLEANING, say, world, (LOOK,), _hide, lambda desk: "pick the can", trap=True)
 
 
@@ -177,7 +177,7 @@ class Settled:
 def settle(registry: Registry, family: str, seed: int, needed: bool, noise: int = 0) -> Settled | None:
     """Draw worlds and ask for the answer in each that tells the same; None where too few do, or one only has another answer."""
     random = np.random.default_rng([seed, crc32(family.encode()), int(needed)])
-    unknown = _family(family)(random, needed)
+    unknown = _family(family)(random, needed, seed >= DEV_SEEDS)
     with ScenarioDesk(unknown.world, registry, seed) as desk:
         play = Play(desk, Case(family, unknown.environment, unknown.say, unknown.world, (), lambda play: False, lambda play: {}, ""))
         desk.begin(family)
@@ -240,7 +240,7 @@ def _is_text(value: str) -> bool:
     return " " in value
 
 
-def _family(name: str) -> Callable[[Random, bool], Unknown]:
+def _family(name: str) -> Callable[[Random, bool, bool], Unknown]:
     for family in FAMILIES:
         if family.__name__ == name:
             return family

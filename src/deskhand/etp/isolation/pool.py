@@ -1,7 +1,8 @@
-"""Worker processes that are kept warm and handed out."""
+"""Worker processes that are kept warm and handed out; all sessions of a process share them."""
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import os
@@ -24,7 +25,7 @@ from deskhand.etp.isolation.zygote import READY
 log = logging.getLogger(__name__)
 
 MAX_WORKERS = 32
-MAX_IDLE = 4
+MAX_IDLE = 2  # kept warm: nearly all calls come one after the other
 CALLS = 500  # after so many a worker is replaced, so that what leaks stays small
 START = 60.0  # [s] that importing the tools may take
 END = 10.0  # [s] that the process which forks them may take to end by itself
@@ -99,6 +100,12 @@ class Pool:
             return self._kill(process)
         finally:
             self._free.release()
+
+    def start(self) -> None:
+        """Import the tools now, which takes seconds; at once where that was done."""
+        with self._talking:
+            if self._control is None:
+                self._start()
 
     def warm_up(self) -> None:
         """Start a first worker."""
@@ -212,6 +219,42 @@ class Pool:
             self._zygote.kill()
             self._zygote.wait(10)
             self._zygote = None
+
+
+_LOCK = threading.Lock()
+_SHARED: dict[frozenset[str], tuple[Pool, int]] = {}  # by the modules that were imported; with how many sessions have it
+_OWNER = 0  # the process whose they are: one that was forked from it must leave them alone
+
+
+def borrow(modules: frozenset[str]) -> Pool:
+    """The pool of this process whose workers have imported ``modules``, until :func:`give_back`. It stays warm for the next session that wants the same."""
+    global _OWNER
+    with _LOCK:
+        if os.getpid() != _OWNER:
+            _SHARED.clear()
+            _OWNER = os.getpid()
+        unused = [key for key, (_, users) in _SHARED.items() if not users and key != modules]
+        closed = [_SHARED.pop(key)[0] for key in unused]
+        pool, users = _SHARED.get(modules) or (Pool(lambda: sorted(modules)), 0)
+        _SHARED[modules] = pool, users + 1
+    for old in closed:
+        old.close()
+    return pool
+
+
+def give_back(pool: Pool) -> None:
+    """A session needs ``pool`` no more."""
+    with _LOCK:
+        for key, (known, users) in _SHARED.items():
+            if known is pool:
+                _SHARED[key] = pool, users - 1
+
+
+@atexit.register
+def _close_all() -> None:
+    if os.getpid() == _OWNER:
+        for pool, _ in _SHARED.values():
+            pool.close()
 
 
 def _readable(descriptor: int) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.connection import wait
 from typing import Any
 
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
-from deskhand.etp.isolation.pool import Pool, Process
+from deskhand.etp.isolation.pool import Pool, Process, borrow, give_back
 from deskhand.etp.isolation.worker import MAX_RESULT
 from deskhand.etp.outcome import ToolError
 from deskhand.etp.resources import MAX_BYTES
@@ -29,51 +30,70 @@ MAX_MESSAGES = 10_000
 class ProcessRunner:
     """A :class:`deskhand.etp.runner.Runner` for isolated tools."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self, modules: Callable[[], Iterable[str]]) -> None:
+        """``modules``: where the isolated tools are; asked when a worker is wanted for the first time."""
+        self._modules = modules
+        self._borrowed: Pool | None = None
+        self._closed = False
+        self._lock = threading.Lock()
 
     def run(self, tool: Tool, context: ToolContext, arguments: Mapping[str, Any], control: Control, ended: Callable[[], None]) -> Any:
         """See Runner."""
         try:
             if not isinstance(tool, FunctionTool):
                 raise DeskhandError("config_error", f"{tool.card.name} is no function, so it cannot be isolated.")
-            process = self._pool.acquire(frozenset(tool.card.access), control.stopping)
+            pool = self.pool()
+            process = pool.acquire(frozenset(tool.card.access), control.stopping)
             if process is None:
                 raise control.error()
-            return self._call(process, tool, context, arguments, control)
+            return _call(pool, process, tool, context, arguments, control)
         finally:
             ended()
 
     def warm_up(self) -> None:
         """Start a first worker now."""
-        self._pool.warm_up()
+        self.pool().warm_up()
 
     def close(self) -> None:
-        """End the workers."""
-        self._pool.close()
+        """Take no more calls; the workers go to the next session that wants them."""
+        with self._lock:
+            self._closed = True
+            pool, self._borrowed = self._borrowed, None
+        if pool is not None:
+            give_back(pool)
 
-    def _call(self, process: Process, tool: FunctionTool, context: ToolContext, arguments: Mapping[str, Any], control: Control) -> Any:
-        conversation = _Conversation(process, tool, context, control)
-        try:
-            message = conversation.hold(arguments)
-        except (EOFError, OSError) as error:
-            conversation.read_output()
-            status = self._pool.discard(process)
-            raise DeskhandError(
-                "tool_failed", f"{tool.card.name}: its process {_ended(status)}.", hint="This is a fault of the tool; tell the operator."
-            ) from error
-        except BaseException:
-            self._pool.discard(process)
-            raise
-        failed = message.get("error")
-        if failed is None:
-            self._pool.release(process)
-            return message.get("result")
-        if failed.get("code") in ("limit_exceeded", "access_denied", "tool_failed"):
-            self._pool.discard(process)
-        else:
-            self._pool.release(process)
-        raise _raised(tool.card.name, failed, control)
+    def pool(self) -> Pool:
+        """Where the workers are. Raises ``cancelled`` after :meth:`close`."""
+        with self._lock:
+            if self._closed:
+                raise DeskhandError("cancelled", "the tool session was closed.")
+            if self._borrowed is None:
+                self._borrowed = borrow(frozenset(self._modules()))
+            return self._borrowed
+
+
+def _call(pool: Pool, process: Process, tool: FunctionTool, context: ToolContext, arguments: Mapping[str, Any], control: Control) -> Any:
+    conversation = _Conversation(process, tool, context, control)
+    try:
+        message = conversation.hold(arguments)
+    except (EOFError, OSError) as error:
+        conversation.read_output()
+        status = pool.discard(process)
+        raise DeskhandError(
+            "tool_failed", f"{tool.card.name}: its process {_ended(status)}.", hint="This is a fault of the tool; tell the operator."
+        ) from error
+    except BaseException:
+        pool.discard(process)
+        raise
+    failed = message.get("error")
+    if failed is None:
+        pool.release(process)
+        return message.get("result")
+    if failed.get("code") in ("limit_exceeded", "access_denied", "tool_failed"):
+        pool.discard(process)
+    else:
+        pool.release(process)
+    raise _raised(tool.card.name, failed, control)
 
 
 class _Conversation:
@@ -94,7 +114,11 @@ class _Conversation:
         """
         function = self._tool.function
         self._process.limit_memory(self._tool.card.memory)
-        self._send({"call": {"module": function.__module__, "function": function.__qualname__, "arguments": arguments}})
+        carrier = self._context.carrier
+        call = {"module": function.__module__, "function": function.__qualname__, "arguments": arguments, "carried": carrier is not None}
+        self._send({"call": call})
+        if carrier is not None:
+            self._process.connection.send_bytes(carrier.packed())
         kill_at = float("inf")
         messages = 0
         while True:
@@ -155,6 +179,9 @@ class _Conversation:
                 self._send({"resource": ref})
             elif "get" in message:
                 self._give(str(message["get"]))
+            elif "ask" in message:
+                of, what, arguments, named = message["ask"]
+                self._tell(str(of), str(what), list(arguments), dict(named))
         except (KeyError, TypeError, ValueError) as error:
             raise DeskhandError("tool_failed", f"{self._name}: its process sent what is no message: {error!r}.") from error
 
@@ -162,10 +189,24 @@ class _Conversation:
         try:
             resource = self._context.resources.get(uri)
         except DeskhandError as error:
-            self._send({"error": {"code": error.code, "message": error.message}})
+            self._refuse(error)
             return
         self._send({"resource": resource.ref})
         self._process.connection.send_bytes(resource.data)
+
+    def _tell(self, of: str, what: str, arguments: list[Any], named: dict[str, Any]) -> None:
+        try:
+            if self._context.carrier is None:
+                raise DeskhandError("access_denied", f"there is no {of} to ask.")
+            answer = self._context.carrier.answer(of, what, arguments, named)
+        except DeskhandError as error:
+            self._refuse(error)
+            return
+        self._send({"answer": True})
+        self._process.connection.send_bytes(answer)
+
+    def _refuse(self, error: DeskhandError) -> None:
+        self._send({"error": {"code": error.code, "message": error.message, "retry": error.retry, "hint": error.hint}})
 
 
 def _raised(name: str, failed: Mapping[str, Any], control: Control) -> DeskhandError:

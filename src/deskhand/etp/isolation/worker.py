@@ -2,8 +2,10 @@
 
 Both sides speak JSON objects over one socket; the bytes of a resource follow the message that announces them.
 
-To the worker: ``{"call": {"module", "function", "arguments"}}``, ``{"cancel": true}``, ``{"resource": {…}}`` or ``{"error": {…}}`` as an answer to put and get.
-From it: ``{"progress": [fraction, text]}``, ``{"log": [level, text]}``, ``{"put": {"media_type", "text"}}`` and bytes, ``{"get": uri}``, and at the end
+To the worker: ``{"call": {"module", "function", "arguments", "carried"}}``, where ``carried`` is true followed by bytes; ``{"cancel": true}``;
+``{"resource": {…}}``, ``{"answer": true}`` and bytes, or ``{"error": {…}}`` as an answer to put, get and ask.
+From it: ``{"progress": [fraction, text]}``, ``{"log": [level, text]}``, ``{"put": {"media_type", "text"}}`` and bytes, ``{"get": uri}``,
+``{"ask": [of, what, arguments, named]}``, and at the end
 ``{"result": …}`` or ``{"error": {"code", "message", "retry", "hint", "data"}}``.
 """
 
@@ -12,9 +14,10 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import pickle
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn, cast
@@ -29,7 +32,7 @@ MAX_RESULT = 8 * 2**20
 
 
 class _Nobody:
-    """The robot and the belief of an isolated tool: there are none."""
+    """The robot and the belief of an isolated tool to which nothing is carried: there are none."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -57,7 +60,8 @@ class Worker:
                 return
             if "call" in message:
                 self._stopping = False
-                self._answer(message["call"])
+                carried = self._connection.recv_bytes() if message["call"]["carried"] else None
+                self._answer(message["call"], carried)
 
     def put(self, data: Any, media_type: str = "", text: str = "") -> ResourceRef:
         """See Resources."""
@@ -73,6 +77,13 @@ class Worker:
             self.send({"get": str(uri)})
             found = self._reply()["resource"]
             return Resource(uri, found["media_type"], self._connection.recv_bytes(), found["text"])
+
+    def ask(self, of: str, what: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """See :data:`deskhand.etp.tool.Ask`."""
+        with self._lock:
+            self.send({"ask": [of, what, list(arguments), dict(named)]})
+            self._reply()
+            return pickle.loads(self._connection.recv_bytes())  # of the robot's process, which need not fear this one
 
     def send(self, message: Mapping[str, Any]) -> None:
         """One message to the other side."""
@@ -96,12 +107,13 @@ class Worker:
         while "cancel" in message:
             message = self._receive()
         if "error" in message:
-            raise DeskhandError(message["error"]["code"], message["error"]["message"])
+            told = message["error"]
+            raise DeskhandError(told["code"], told["message"], retry=told["retry"], hint=told["hint"])
         return message
 
-    def _answer(self, call: Mapping[str, Any]) -> None:
+    def _answer(self, call: Mapping[str, Any], carried: bytes | None) -> None:
         try:
-            text = json.dumps({"result": self._run(call)}, ensure_ascii=False).encode()
+            text = json.dumps({"result": self._run(call, carried)}, ensure_ascii=False).encode()
             if len(text) > MAX_RESULT:
                 raise DeskhandError(
                     "limit_exceeded", f"the result has {len(text) >> 20} MB of JSON; at most {MAX_RESULT >> 20}.", hint="Hand large ones on by ctx.resources."
@@ -113,11 +125,12 @@ class Worker:
             if not isinstance(error, Exception):
                 raise
 
-    def _run(self, call: Mapping[str, Any]) -> Any:
+    def _run(self, call: Mapping[str, Any], carried: bytes | None) -> Any:
         function = find(call["module"], call["function"])
-        robot: Any = _Nobody("robot")
-        belief: Any = _Nobody("belief")
-        context = ToolContext(robot, belief, progress=self._progress, cancelled=self.stopping, log=self.log, resources=self)
+        fields: dict[str, Any] = {"robot": _Nobody("robot"), "belief": _Nobody("belief")}
+        if carried is not None:
+            fields = pickle.loads(carried).fields(self.ask)
+        context = ToolContext(**fields, progress=self._progress, cancelled=self.stopping, log=self.log, resources=self)
         try:
             return function.run(context, call["arguments"])
         finally:

@@ -87,7 +87,6 @@ def _map(ctx: ToolContext, tree: Octree) -> OccupancyMap:
 @tool(
     group="cognition",
     unit="map_3d_and_occupancy",
-    isolated=True,
     timeout=30.0,
     when_to_use="To ask an occupancy map whether points, a box or the straight way between points are free, occupied or unknown.",
     limits="Answers from the map alone, as old as its last view; unknown is not free. A path is a line without width: ask a box for room.",

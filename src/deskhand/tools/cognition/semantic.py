@@ -106,7 +106,6 @@ def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_]
 @tool(
     group="cognition",
     unit="map_3d_and_occupancy",
-    isolated=True,
     timeout=30.0,
     when_to_use="To ask a semantic 3-D map what objects of a kind are where, what is at a point or within a box, with their voxels.",
     limits="Answers from the map alone, as old as its last look.",

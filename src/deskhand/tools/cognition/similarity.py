@@ -143,7 +143,6 @@ def _upright(item: SceneObject) -> Array:
 @tool(
     group="cognition",
     unit="representation_and_similarity",
-    isolated=True,
     timeout=30.0,
     when_to_use="To compare two pictures of one place: what changed between before and after, how similar they are, whether the camera was shifted.",
     limits="Pixels, not meaning: shadows and light count as changes unless they are even. A camera that turned or moved far makes everything differ.",

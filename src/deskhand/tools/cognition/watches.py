@@ -65,6 +65,7 @@ class StoppedWatch(TypedDict):
 @tool(
     group="cognition",
     unit="spatio_temporal_state",
+    in_process="It reads what the watches of this session publish.",
     when_to_use="To learn which watches (continuous tools that run in the background) are active, how much they noticed and which of them ended or broke.",
     limits="Lists only what was started in this session; ended ones are forgotten after a while.",
     examples=[("Which background monitors are still running?", {})],
@@ -82,6 +83,7 @@ def list_watches(ctx: ToolContext) -> WatchList:
 @tool(
     group="cognition",
     unit="spatio_temporal_state",
+    in_process="It reads what the watches of this session publish.",
     timeout=60.0,
     when_to_use="To hear what a watch noticed in the background since you last asked, or to wait for its next event, such as a slip.",
     limits="Keeps the last 1000 events of a watch. Waits at most 30 s.",

@@ -54,7 +54,6 @@ class _Track:
 @tool(
     group="perception",
     unit="segmentation_and_tracking",
-    isolated=True,
     timeout=60.0,
     when_to_use="To get 3-D boxes with tracking ids from point clouds alone, one or a series over time, also of another sensor: what moves, where, how fast.",
     limits="Geometry only, no kinds and no colours: objects that touch are one box. Boxes are upright and only as large as what is seen. At most 40 clouds.",

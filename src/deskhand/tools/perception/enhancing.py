@@ -24,7 +24,6 @@ class Enhanced(TypedDict):
 @tool(
     group="perception",
     unit="image_quality",
-    isolated=True,
     timeout=30.0,
     when_to_use="To brighten, sharpen, denoise or even out a stored picture that is dark, flat, grainy or tinted, before somebody or another tool reads it.",
     limits="Changes how a picture looks; nothing is added that the camera did not see. squeeze takes detail away on purpose, to undo tampering with pixels.",

@@ -136,7 +136,6 @@ def _gap(a: SceneObject, b: SceneObject) -> Measurement:
 @tool(
     group="perception",
     unit="pose_and_localisation",
-    isolated=True,
     timeout=60.0,
     when_to_use="To align two point clouds of one rigid object or scene: how was it, or the camera, shifted and turned between them, and how sure is that?",
     limits="Iterative closest point, point to plane: wants a rough start or a small motion and enough overlap; directions that the shape leaves open (along a "

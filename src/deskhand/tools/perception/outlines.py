@@ -17,6 +17,11 @@ from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.pictures import stored_picture
 from deskhand.tools.viewing import desk_view, owners
 
+SURE = 0.5
+"""Likelihood of an outline from which on it is told instead of a doubtful one."""
+DOUBTFUL = ("other", "circle", "hexagon", "pentagon", "polygon")
+"""Kinds of an upper side that a few pixels at its edge make of each other."""
+
 
 class OutlineData(TypedDict):
     """One outline."""
@@ -27,7 +32,7 @@ class OutlineData(TypedDict):
         Field(
             description="circle, ellipse, triangle, square, rectangle, parallelogram, trapezium, quadrilateral, pentagon, hexagon, octagon, polygon, "
             "cross, star, "
-            "l_shape, t_shape, u_shape, other; unseen: too little is seen"
+            "l_shape, t_shape, u_shape, heart, crescent, other; unseen: too little is seen"
         ),
     ]
     hole: Annotated[bool, Field(description="it is seen through, as a ring is")]
@@ -92,5 +97,7 @@ def _data(name: str, found: Outline | None, scale: float, match: Match | None = 
     likely = {outline: round(share, 3) for outline, share in match.likely} if match is not None else {}
     if found is None:
         return OutlineData(object_id=name, kind="unseen", hole=False, corners=0, sides=[0.0, 0.0], filled=0.0, likely=likely)
-    sides = rounded(np.array(found.sides) * scale)
-    return OutlineData(object_id=name, kind=found.kind, hole=found.hole, corners=len(found.corners), sides=sides, filled=round(found.filled, 3), likely=likely)
+    sides, kind = rounded(np.array(found.sides) * scale), found.kind
+    if match is not None and kind in DOUBTFUL and match.likely and match.likely[0][1] >= SURE:  # the whole body says more than its upper side, which frays
+        kind = {"plus": "cross"}.get(match.likely[0][0], match.likely[0][0])
+    return OutlineData(object_id=name, kind=kind, hole=found.hole, corners=len(found.corners), sides=sides, filled=round(found.filled, 3), likely=likely)

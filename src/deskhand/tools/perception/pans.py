@@ -39,6 +39,7 @@ class Reading(TypedDict):
 @tool(
     group="perception",
     unit="depth_and_3d_geometry",
+    effects="memory",
     needs=("camera",),
     timeout=30.0,
     when_to_use="To read a balance (scales with two pans): which side is heavier, by how many millimetres it hangs lower, what lies on each pan.",

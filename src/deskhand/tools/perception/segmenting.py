@@ -60,6 +60,7 @@ class Instances(TypedDict):
 @tool(
     group="perception",
     unit="segmentation_and_tracking",
+    effects="memory",
     needs=("camera",),
     timeout=60.0,
     when_to_use="To cut one object out of the picture by pointing at it: a pixel on it, a box around it, or words for it; for parts and for objects that "

@@ -51,7 +51,6 @@ class _Model:
 @tool(
     group="perception",
     unit="depth_and_3d_geometry",
-    isolated=True,
     timeout=120.0,
     when_to_use="To get 3-D points and where the camera was from several colour pictures of a still scene, when there is no depth or the camera's pose is "
     "unknown (structure from motion).",

@@ -86,6 +86,7 @@ def teach_object(
 @tool(
     group="perception",
     unit="detection",
+    in_process="It reads the folder of what people taught, which worker processes may not.",
     timeout=10.0,
     when_to_use="To know which objects of their own people have taught the robot.",
     limits="Names and sizes; whether such an object is on the desk, detect_objects says.",

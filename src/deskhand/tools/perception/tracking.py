@@ -52,7 +52,6 @@ class SegmentedVideo(TypedDict):
 @tool(
     group="perception",
     unit="segmentation_and_tracking",
-    isolated=True,
     timeout=60.0,
     when_to_use="To follow single points, such as a corner, a handle or a grasp point, through a series of pictures, knowing when they are hidden.",
     limits="Optical flow (Lucas and Kanade) checked forth and back and against the first appearance: points need texture or a corner; a hidden point is taken "
@@ -90,7 +89,6 @@ def track_points(
 @tool(
     group="perception",
     unit="segmentation_and_tracking",
-    isolated=True,
     timeout=120.0,
     when_to_use="To follow one target through a series of pictures from its mask or box in the first: video object segmentation.",
     limits="Classical: dense optical flow carries the mask, colours and shape (GrabCut) refine it. One target; small motion from one picture to the next; it "

@@ -37,6 +37,7 @@ class ChainCost(TypedDict):
 @tool(
     group="reasoning",
     unit="motion_planning",
+    in_process="It reads what the calls of this session have taken.",
     timeout=10.0,
     when_to_use="Before a long chain of calls, or to choose between two: how long will it take, how likely is it to fail, and at which call?",
     limits="Knows tools, not arguments: a far object takes no longer here than a near one. Says nothing of a tool that was never called on this robot.",

@@ -35,6 +35,7 @@ class Enabling(TypedDict):
 @tool(
     group="reasoning",
     unit="task_and_motion_knowledge",
+    in_process="It reads the cards of this session, and tries what they need on what is believed.",
     timeout=10.0,
     when_to_use="To learn which tool makes a precondition true that is lacking, and what must be called before that one: what can I do so that the "
     "gripper is empty?",

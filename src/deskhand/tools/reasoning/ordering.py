@@ -32,7 +32,6 @@ class MoveOrder(TypedDict):
 @tool(
     group="reasoning",
     unit="optimisation_under_constraints",
-    isolated=True,
     timeout=60.0,
     when_to_use="To get piles from one arrangement into another when only what lies on top can be taken and not everything may lie on everything: which single "
     "transfers, in which sequence, over which spare place?",

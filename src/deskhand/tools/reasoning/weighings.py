@@ -34,7 +34,6 @@ class NextWeighing(TypedDict):
 @tool(
     group="reasoning",
     unit="optimisation_under_constraints",
-    isolated=True,
     timeout=20.0,
     when_to_use="To find by a balance the one object among look-alikes that is heavier or lighter, in as few weighings as can be: call it before the first and "
     "after every weighing, with all that were made.",

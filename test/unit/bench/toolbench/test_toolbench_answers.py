@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
-from deskhand.bench.toolbench import metrics
+from deskhand.bench.toolbench import metrics, play
 from deskhand.bench.toolbench.chooser import Chooser
 from deskhand.bench.toolbench.items import DEV, KINDS, Item, read_items
 from deskhand.bench.toolbench.judge import same_values, shown_output
@@ -147,3 +149,12 @@ def test_the_command_tells_results_beside_the_paper_s(tmp_path: Path) -> None:
     assert "paper: GPT-4o" in shown.output
     with pytest.raises(DeskhandError, match="valid: need"):
         read_items(DEV, ["nothing"])
+
+
+def test_words_that_are_held_out_are_other_words() -> None:
+    wordings = yaml.safe_load((Path(play.__file__).parent / "wordings.yaml").read_text())
+    for kind, sets in wordings.items():
+        assert set(sets) == {"dev", "heldout"} and len(sets["dev"]) >= 2 and len(sets["heldout"]) >= 3, kind
+        assert not {text.lower() for text in sets["dev"]} & {text.lower() for text in sets["heldout"]}, kind
+        fields = [{name for _, name, _, _ in Formatter().parse(text) if name} for texts in sets.values() for text in texts]
+        assert all(each == fields[0] for each in fields), kind

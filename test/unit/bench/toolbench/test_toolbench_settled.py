@@ -88,6 +88,8 @@ def test_every_family_draws_a_case_from_its_seed_and_says_it_without_names_of_to
         case = drawn_case(family, 5)
         assert {step.tool for step in (*case.before, *case.steps)} <= names
         assert not [name for name in names if "_" in name and name in case.say]
+    dev, heldout = ({drawn_case(FAMILIES[0], first + seed).say for seed in range(2)} for first in (0, 5000))
+    assert not dev & heldout
     assert [drawn_case(FAMILIES[0], seed).say for seed in (5, 5)] == [drawn_case(FAMILIES[0], 5).say] * 2
     with pytest.raises(DeskhandError, match="valid: tidy"):
         family_of("nothing")
