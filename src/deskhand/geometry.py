@@ -100,12 +100,13 @@ def pose_from_xyz_rpy(xyz: npt.ArrayLike, rpy: Sequence[float]) -> Array:
     return make_transform(rotation_rpy(*rpy), xyz)
 
 
-def rotation_about(axis: npt.ArrayLike, angle: float) -> Array:
-    """(3, 3) rotation by ``angle`` [rad] about ``axis`` (3,), which need not be of unit length."""
+def rotation_about(axis: npt.ArrayLike, angle: float | Array) -> Array:
+    """(..., 3, 3) rotation by ``angle`` (...) [rad], a number or many, about ``axis`` (3,), which need not be of unit length."""
     unit = np.asarray(axis, dtype=float)
     unit = unit / np.linalg.norm(unit)
     skew = np.array([[0, -unit[2], unit[1]], [unit[2], 0, -unit[0]], [-unit[1], unit[0], 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew)
+    sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
+    return np.asarray(np.eye(3) + sine * skew + (1 - cosine) * skew @ skew)
 
 
 def look_at(eye: npt.ArrayLike, target: npt.ArrayLike, up: Sequence[float] = (0.0, 0.0, 1.0)) -> Array:
@@ -151,3 +152,34 @@ def cylinder_axis(size: Array) -> int:
     if abs(size[0] - size[1]) <= 0.15 * max(size[0], size[1]):
         return 2
     return min(range(3), key=lambda k: abs(size[(k + 1) % 3] - size[(k + 2) % 3]))
+
+
+def convex_intersection(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+    """What two convex polygons (N, 2), (M, 2) share, as corners (K, 2); (0, 2) where that has no area. Sutherland and Hodgman (1974).
+
+    OpenCV's intersectConvexConvex works in single precision and loses most of two polygons that nearly coincide.
+    """
+    kept, bounds = (_counter_clockwise(np.asarray(polygon, float).reshape(-1, 2)) for polygon in (a, b))
+    for start, end in zip(bounds, np.roll(bounds, -1, axis=0), strict=True):
+        along = end - start
+        inside = along[0] * (kept[:, 1] - start[1]) - along[1] * (kept[:, 0] - start[0])
+        corners: list[Array] = []
+        for k in range(len(kept)):
+            after = (k + 1) % len(kept)
+            if inside[k] >= 0:
+                corners.append(kept[k])
+            if inside[k] * inside[after] < 0:
+                corners.append(kept[k] + (kept[after] - kept[k]) * inside[k] / (inside[k] - inside[after]))
+        if len(corners) < 3:
+            return np.zeros((0, 2))
+        kept = np.array(corners)
+    return kept if abs(_signed_area(kept)) > 0 else np.zeros((0, 2))
+
+
+def _counter_clockwise(polygon: Array) -> Array:
+    return polygon if _signed_area(polygon) >= 0 else polygon[::-1]
+
+
+def _signed_area(polygon: Array) -> float:
+    x, y = polygon.T
+    return float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2

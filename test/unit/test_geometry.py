@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import check_pose, make_transform, rotation_about, rotation_angle
+from deskhand.geometry import check_pose, convex_intersection, make_transform, rotation_about, rotation_angle
 from deskhand.motion.cartesian import interpolate
 from deskhand.motion.inputs import check_rigid
 
@@ -37,3 +37,22 @@ def test_nearly_rigid_poses_are_made_rigid_and_others_refused():
         for wrong in (turn * [1, 1, -1], turn * 1.01, turn * np.nan):
             with pytest.raises(DeskhandError, match=r"orthonormal|finite"):
                 check_pose(make_transform(wrong))
+
+
+def area_of(polygon):
+    x, y = polygon.T
+    return abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2 if len(polygon) else 0.0
+
+
+def test_polygons_share_what_points_drawn_in_them_say_also_where_they_nearly_coincide():
+    rng = np.random.default_rng(4)
+    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    for wide in (1e-4, 1e-2, 1.0) * 20:
+        angle = rng.uniform(-wide, wide)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        other = square @ turn.T * (1 + rng.uniform(-wide, wide) / 3) + rng.uniform(-wide, wide, 2)
+        points = rng.uniform(-1, 1, (20000, 2))
+        inside = (np.abs((points - other.mean(axis=0)) @ turn) <= np.linalg.norm(other[1] - other[0]) / 2).all(axis=1)
+        for one, two in ((square, other), (other[::-1], square)):
+            assert area_of(convex_intersection(0.02 * one, 0.02 * two)) / 0.02**2 == pytest.approx(4 * inside.mean(), abs=0.06)
+    assert convex_intersection(square, square + 3).shape == (0, 2)

@@ -142,7 +142,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     if not ref.colors:
         return fitting, assumed
     if any(ref.tint in item.get(TINTS, {}) for item in fitting):
-        return _by_tint(ref, fitting), assumed
+        more = [item for item in objects if item not in fitting and role != "into" and ref.outline and _outline_of(ref, item) > 0.0 and ref.where is None]
+        return _by_tint(ref, [*fitting, *more]), assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
     if exact or ref.anything:
         return exact, assumed if exact else ""
@@ -158,7 +159,7 @@ def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[
     """Of what has the outline that the noun says, where somebody has told outlines, those that are about as likely of it as the likeliest one."""
     if not ref.outline or not any(OUTLINES in item for item in objects):
         return fitting
-    likely = {str(item["id"]): float(item.get(OUTLINES, {}).get(ref.outline, 0.0)) for item in objects}
+    likely = {str(item["id"]): _outline_of(ref, item) for item in objects}
     if not fitting and ref.count:
         fitting = [item for item in objects if not item.get("is_container") and likely[str(item["id"])] > 0.0]
     most = max((likely[str(item["id"])] for item in fitting), default=0.0)
@@ -166,9 +167,16 @@ def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[
     return [item for item in fitting if likely[str(item["id"])] >= share * most]
 
 
+def _outline_of(ref: Ref, item: Seen) -> float:
+    """How likely an object has the outline that was said; 0 where nobody told of any."""
+    return float(item.get(OUTLINES, {}).get(ref.outline, 0.0))
+
+
 def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
-    """The objects nearest to the colour that was said, as many as are meant, and what is about as near."""
-    told = sorted((float(item[TINTS][ref.tint]), str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))
+    """The nearest to the colour that was said, as many as are meant, and what is about as near; ``SAME_COLOR`` farther where an outline is e times rarer."""
+    most = max((_outline_of(ref, item) for item in fitting), default=0.0)
+    far = {str(item["id"]): -SAME_COLOR * math.log(max(_outline_of(ref, item), 1e-3) / most) if most > 0.0 else 0.0 for item in fitting}
+    told = sorted((float(item[TINTS][ref.tint]) + far[item["id"]], str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))
     last = min(told[: max(1, ref.count)][-1][0] + SAME_COLOR, NO_SUCH_COLOR)
     return [item for distance, _, item in told if distance < last]
 

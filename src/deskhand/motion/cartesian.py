@@ -34,7 +34,7 @@ def interpolate(start: Array, end: Array) -> Array:
     relative = start[:3, :3].T @ end[:3, :3]
     axis = _axis(relative, angle)
     poses, share = np.tile(np.eye(4), (count, 1, 1)), np.linspace(0, 1, count + 1)[1:]
-    poses[:, :3, :3] = start[:3, :3] @ rotations_about(axis, angle * share)
+    poses[:, :3, :3] = start[:3, :3] @ rotation_about(axis, angle * share)
     poses[:, :3, 3] = (1 - share)[:, None] * start[:3, 3] + share[:, None] * end[:3, 3]
     poses[-1] = end
     return poses

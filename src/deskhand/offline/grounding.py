@@ -8,7 +8,7 @@ from dataclasses import replace
 from deskhand.language.coverage import phrases_of
 from deskhand.language.grounded import COLOR_TOOL, OUTLINE_TOOL, Grounded
 from deskhand.language.intents import Intent, Ref
-from deskhand.language.resolve import Seen, resolve
+from deskhand.language.resolve import OUTLINES, Seen, resolve
 from deskhand.offline.script import Call, DecisionScript, Script
 
 CAPABILITIES = {
@@ -45,6 +45,7 @@ class Grounding:
     def _ground_color(self, ref: Ref, objects: list[Seen]) -> Script:
         plain = replace(ref, colors=frozenset(), tint="", count=0)
         names = [str(item["id"]) for item in resolve(plain, objects, "any").objects]
+        names += [str(item["id"]) for item in objects if names and item["id"] not in names and item.get(OUTLINES, {}).get(ref.outline, 0.0) > 0.0]
         if not names or all(ref.tint in self._grounded.tints.get(name, {}) for name in names):
             return
         alone = len(resolve(replace(ref, tint="", count=0), objects, "any").objects) == 1

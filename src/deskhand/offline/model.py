@@ -49,7 +49,7 @@ class OfflineModel:
             except DeskhandError:
                 self._replay = None
                 raise
-        if call.tool not in names:
+        if call.tool not in replay.offered:
             why = f"I need the tool {call.tool} for this, and it is not offered."
             call = Call(FINISH, {"status": "refused", "summary": why, "code": "unknown_tool"})
         return Reply(call.thought, (ToolCall(call.tool, call.arguments),))
@@ -78,11 +78,16 @@ class _Replay:
         self._call = next(self._script)
         self._given: list[tuple[str, tuple[str, ...]]] = []
 
+    @property
+    def offered(self) -> set[str]:
+        """All tools that were offered: what is left out of the list later may be called still."""
+        return self._names
+
     def continues(self, key: tuple[str, str], results: list[tuple[str, tuple[str, ...]]]) -> bool:
         return self._key == key and results[: len(self._given)] == self._given
 
     def go_on(self, results: list[tuple[str, tuple[str, ...]]], names: set[str]) -> Call:
-        self._names |= names  # what was offered once may be called
+        self._names |= names
         for content, told in results[len(self._given) :]:
             try:
                 self._call = self._script.send(_heard(content, told))

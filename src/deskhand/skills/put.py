@@ -130,7 +130,15 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
     if target.on and not target.pan and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
+    _carries_now(ctx, before, target)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
+
+
+def _carries_now(ctx: SkillContext, before: Scene, target: Target) -> None:
+    """What an object was put on stands where it stood: looks take the two for one, or what is left to see of the lower one for another object."""
+    for item in before.objects:
+        if item.id in target.on and not target.pan and not item.is_container and item.id not in ctx.belief.known and item.shape in PROVABLE:
+            ctx.belief.stands(item)
 
 
 def _check_support(ctx: SkillContext, target: Target) -> None:

@@ -21,6 +21,7 @@ TASKS = {
     "desk_cleaning_foreign": "deskhand.tasks.desk_cleaning_foreign:DeskCleaningForeign",
     "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
     "eb_pick": "deskhand.tasks.eb_manipulation:EbPick",
+    "eb_sorter": "deskhand.tasks.eb_sorter:EbSorter",
     "eb_stack": "deskhand.tasks.eb_manipulation:EbStack",
     "eb_wipe": "deskhand.tasks.eb_wipe:EbWipe",
     "free_instructions": "deskhand.tasks.free_instructions:FreeInstructions",

@@ -1,12 +1,15 @@
-"""What must be true at the end of eb_pick, eb_stack and eb_wipe, on ground truth. A predicate says why it does not hold."""
+"""What must be true at the end of eb_pick, eb_stack, eb_sorter and eb_wipe, on ground truth. A predicate says why it does not hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
+from deskhand.geometry import inverse, transform_points
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import Truth
 from deskhand.tasks.placement import AT_REST, outline, where_is
 
@@ -38,7 +41,15 @@ class Wiped:
     area: str
 
 
-Goal = InContainer | Stacked | Wiped
+@dataclass(frozen=True)
+class InSorter:
+    """``item`` is all inside the case of ``sorter``, below its board, and nobody holds it."""
+
+    item: str
+    sorter: str
+
+
+Goal = InContainer | Stacked | Wiped | InSorter
 
 
 def acted_on(goal: Goal) -> str:
@@ -48,8 +59,10 @@ def acted_on(goal: Goal) -> str:
     return goal.top if isinstance(goal, Stacked) else goal.item
 
 
-def unmet(goal: Goal, end: Truth, walls: Mapping[str, float]) -> str:
-    """Why ``goal`` does not hold, empty when it does; ``walls``: thickness [m] of each container by name."""
+def unmet(goal: Goal, end: Truth, walls: Mapping[str, float], fixtures: Mapping[str, FixtureSpec] = MappingProxyType({})) -> str:
+    """Why ``goal`` does not hold, empty when it does; ``walls``: thickness [m] of each container by name; ``fixtures`` by name."""
+    if isinstance(goal, InSorter):
+        return _not_in_sorter(goal, end, fixtures[goal.sorter])
     if isinstance(goal, Stacked):
         return _not_stacked(goal, end)
     if isinstance(goal, Wiped):
@@ -57,6 +70,18 @@ def unmet(goal: Goal, end: Truth, walls: Mapping[str, float]) -> str:
         return "" if left <= HALF else f"{100 * left:.0f} % of {goal.area} is left"
     found = where_is(end.get(goal.item), {name: (end.get(name), wall) for name, wall in walls.items()}, end.in_hand)
     return "" if found == goal.container else f"{goal.item} is in {goal.container} when all is right, and it is at {found}"
+
+
+def _not_in_sorter(goal: InSorter, end: Truth, sorter: FixtureSpec) -> str:
+    item = end.get(goal.item)
+    if item.name in end.in_hand:
+        return f"{item.name} is in the gripper"
+    corners = transform_points(inverse(sorter.pose), outline(item))
+    aside = float((np.abs(corners[:, :2]) - np.asarray(sorter.size[:2]) / 2).max())
+    if aside > 0:
+        return f"{item.name} reaches {1000 * aside:.0f} mm out of {sorter.name} at its side"
+    over = float(corners[:, 2].max()) - sorter.size[2]
+    return f"{item.name} sticks {1000 * over:.0f} mm out of the board of {sorter.name}" if over > 0 else ""
 
 
 def _not_stacked(goal: Stacked, end: Truth) -> str:

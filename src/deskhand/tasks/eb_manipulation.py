@@ -82,7 +82,7 @@ class EbTask(SeededTask[EbSetting]):
         """See Task: all or nothing."""
         setting = self.setting(seed)
         walls = {item.name: item.wall for item in setting.world.objects if item.kind in CONTAINER_KINDS}
-        why = unmet(setting.goal, end, walls)
+        why = unmet(setting.goal, end, walls, {item.name: item for item in setting.world.fixtures})
         row = ObjectScore(acted_on(setting.goal), "check", "", why, not why, why)
         return Score(not why, 0.0 if why else 1.0, (row,), (why,) if why else ())
 
@@ -233,7 +233,7 @@ def _laid_out(
         objects.append(ObjectSpec(f"container_{number + 1}", "box_open", tuple(box["size"]), rgb_of(color), box["mass"], pose, box["wall"]))
     taken = [footprint_of(item) for item in objects]
     for body in bodies:
-        placed = _on_desk(_spec(body), layout["region"], random, taken, base, reach)
+        placed = on_desk(object_spec(body), layout["region"], random, taken, base, reach)
         if placed is None:
             return []
         objects.append(placed)
@@ -241,7 +241,8 @@ def _laid_out(
     return objects
 
 
-def _spec(body: Body) -> ObjectSpec:
+def object_spec(body: Body) -> ObjectSpec:
+    """A shape as an object of a world, without a place."""
     kind = settings()["shapes"][body.shape]
     shape = kind.get("shape", "")
     usual = KNOWN[shape].size if shape else (1.0, 1.0, 1.0)
@@ -250,9 +251,8 @@ def _spec(body: Body) -> ObjectSpec:
     return ObjectSpec(body.name, kind["kind"], (scale * usual[0], scale * usual[1], height), rgb_of(body.color), settings()["mass"], np.eye(4), shape=shape)
 
 
-def _on_desk(
-    spec: ObjectSpec, region: dict[str, Any], random: Random, taken: Sequence[Footprint], base: Array, reach: tuple[float, float]
-) -> ObjectSpec | None:
+def on_desk(spec: ObjectSpec, region: dict[str, Any], random: Random, taken: Sequence[Footprint], base: Array, reach: tuple[float, float]) -> ObjectSpec | None:
+    """It at a place of ``region`` (about ``base``) within ``reach`` that is far enough from what is ``taken``; None where none was found."""
     for _ in range(200):
         x, y = base[0] + random.uniform(*region["x"]), base[1] + random.uniform(*region["y"])
         placed = replace(spec, pose=pose_at(x, y, spec.size[2] / 2 + DROP, random.uniform(-np.pi, np.pi)))

@@ -91,6 +91,7 @@ MODULES = (
     "execution.picking",
     "execution.recovery",
     "execution.sanitizing",
+    "execution.servoing",
     "execution.trajectories",
     "execution.weighing",
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
 from deskhand.perception.monitor.sample import IsRobot, Mask, PictureThinner, ThinnedPicture
@@ -69,6 +70,14 @@ def shown_objects(ctx: ToolContext, picture: WatchedPicture) -> dict[str, Mask]:
     stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
     own = owners(desk_view(ctx, picture.frame), scene)[stride, stride]
     return {item.id: np.asarray(own == number) for number, item in enumerate(scene.objects)}
+
+
+def target_pixels(ctx: ToolContext, picture: WatchedPicture, object_id: str) -> Mask:
+    """The pixels of an object in a thinned picture. Raises ``object_lost``."""
+    own = shown_objects(ctx, picture)[object_id] & np.isfinite(picture.sample.depth)
+    if own.sum() < 8:
+        raise DeskhandError("object_lost", f"{object_id} is not where the last look saw it.", hint="Call detect_objects, then start again.")
+    return np.asarray(own)
 
 
 def _is_robot(model: RobotModel, links: dict[str, Array]) -> IsRobot:

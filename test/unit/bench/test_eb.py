@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tools.execution.direct import pose_of
 
-PICK, STACK, WIPE = tasks_of([], "wx250s")
+PICK, STACK, SORTER, WIPE = tasks_of([], "wx250s")
 SETTINGS = {"split": "dev", "seed": 0, "brain": "offline", "mode": "tools", "arm": "wx250s", "reality": "", "images": None}
 
 
@@ -67,7 +67,7 @@ def test_chance_is_that_of_a_blind_choice():
 
 
 def test_an_unknown_family_is_told():
-    with pytest.raises(DeskhandError, match="valid: pick, stack, wipe"):
+    with pytest.raises(DeskhandError, match="valid: pick, stack, sorter, wipe"):
         tasks_of(["juggle"], "wx250s")
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.bench.eb.sorting import sorting_plan
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.safety.audit import AuditLog
 from deskhand.sim.spec import ObjectSpec, StainSpec, Truth
 from deskhand.skills.belief import Belief
 from deskhand.tasks.base import Word
-from deskhand.tasks.eb_goals import InContainer, Wiped
+from deskhand.tasks.eb_goals import InContainer, InSorter, Wiped
 from deskhand.tasks.eb_manipulation import EbSetting, EbTask
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.direct import CELL, angle_of, cells_of
@@ -29,10 +30,14 @@ CLOSES_ALONG_X = ("triangle_prism",)
 
 
 def expert_plan(setting: EbSetting, truth: Truth) -> list[list[int]]:
-    """Eight actions from the truth: over the object, down, close, up, over the target, down, open, up; of an area to wipe see :func:`_wiping_plan`."""
+    """Eight actions from the truth: over the object, down, close, up, over the target, down, open, up; see also :func:`_wiping_plan`, sorting.py."""
     goal = setting.goal
     if isinstance(goal, Wiped):
         return _wiping_plan(setting, truth, goal.area)
+    if isinstance(goal, InSorter):
+        item = truth.get(goal.item)
+        spec = next(one for one in setting.world.objects if one.name == goal.item)
+        return sorting_plan(setting, truth, goal, _yaw(spec, math.atan2(item.pose[1, 0], item.pose[0, 0])))
     into = isinstance(goal, InContainer)
     name, target = (goal.item, goal.container) if isinstance(goal, InContainer) else (goal.top, goal.bottom)
     item, below = truth.get(name), truth.get(target)
@@ -107,8 +112,8 @@ def run_expert(task: EbTask, seed: int, folder: Path, reality: str = "") -> dict
 def example(setting: EbSetting, truth: Truth, objects: Mapping[str, list[int]]) -> dict[str, Any]:
     """An episode of the expert as an example for a model; ``objects``: the cells of what is seen of each, by its name in the world."""
     goal = setting.goal
-    if isinstance(goal, Wiped):
-        raise DeskhandError("invalid_input", "an area is no object of direct mode's list; there are no examples of wiping.")
+    if isinstance(goal, Wiped | InSorter):
+        raise DeskhandError("invalid_input", "areas and holes are no objects of direct mode's list; there are no examples of wiping and sorting.")
     name, target = (goal.item, goal.container) if isinstance(goal, InContainer) else (goal.top, goal.bottom)
     order = sorted(objects, key=lambda one: (objects[one][1], objects[one][0]))
     what, where = order.index(name) + 1, order.index(target) + 1

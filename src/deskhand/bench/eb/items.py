@@ -10,10 +10,10 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import CONTAINER_KINDS
 from deskhand.tasks import load_task
-from deskhand.tasks.eb_goals import InContainer, Wiped
+from deskhand.tasks.eb_goals import InContainer, InSorter, Wiped
 from deskhand.tasks.eb_manipulation import EbSetting, EbTask
 
-FAMILIES = ("pick", "stack", "wipe")
+FAMILIES = ("pick", "stack", "sorter", "wipe")
 
 
 def tasks_of(families: Sequence[str], arm: str) -> list[EbTask]:
@@ -35,6 +35,8 @@ def chance(setting: EbSetting) -> float:
         return 1 / len(setting.world.stains)
     boxes = sum(item.kind in CONTAINER_KINDS for item in setting.world.objects)
     others = len(setting.world.objects) - boxes
+    if isinstance(setting.goal, InSorter):
+        return 1 / others
     return 1 / (others * boxes) if isinstance(setting.goal, InContainer) else 1 / (others * (others - 1))
 
 

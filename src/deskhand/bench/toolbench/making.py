@@ -129,8 +129,9 @@ def is_minimal(play: Play, state: PlaySnapshot, steps: tuple[Step, ...], noise: 
 
 
 def order_of(play: Play, state: PlaySnapshot, steps: tuple[Step, ...], noise: int = 0) -> list[list[str]]:
-    """Pairs (a, b) of tools of which a comes before b in every order that reaches the goal, all of which are run."""
-    works = [order for order in permutations(range(len(steps))) if way_works(play, state, tuple(steps[k] for k in order), noise)]
+    """Pairs (a, b) of tools of which a comes before b in every order that reaches the goal; that of the calls does, the others are run."""
+    first, *others = permutations(range(len(steps)))
+    works = [first, *(order for order in others if way_works(play, state, tuple(steps[k] for k in order), noise))]
     pairs = permutations(range(len(steps)), 2)
     return [[steps[a].tool, steps[b].tool] for a, b in pairs if all(order.index(a) < order.index(b) for order in works)]
 

@@ -7,6 +7,7 @@ import numpy as np
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import bare, two_pens
+from deskhand.sim.spec import pose_at
 
 
 @scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
@@ -72,6 +73,36 @@ def put_back(desk: ScenarioDesk) -> Measured:
     before = desk.truth("green").pose[:3, 3].copy()
     desk.call("weigh_in_hand", {"object_id": ids["green"]})
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm off", at_most=10.0)
+
+
+@scenario(
+    tool="servo_to_target",
+    name="moved_on_the_way",
+    situation="While the hand goes above a block, the block is moved by 4 to 8 cm, twice: how far beside it, seen from above, are the finger tips at the end?",
+    changes=True,
+)
+def moved_on_the_way(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    pushes: list[str] = []
+
+    def push(fraction: float, text: str) -> None:
+        if "off" in text and len(pushes) < 2:
+            pushes.append(text)
+            desk.shift("green", desk.free_shift("green", 0.04, 0.08))
+
+    result = desk.session.invoke("servo_to_target", {"object_id": ids["green"], "height": 0.06}, push)
+    beside = desk.simulation.tcp()[:2] - desk.truth("green").pose[:2, 3]
+    return Measured(1000 * float(np.linalg.norm(beside)) if result.ok and len(pushes) == 2 else float("nan"), "mm beside it", at_most=8.0)
+
+
+@scenario(
+    tool="servo_to_target", name="taken_away", situation="The block is taken off the desk on the way: the call must end and say that it is lost.", changes=True
+)
+def taken_away(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    away = pose_at(3.0, 0.0, 0.0)
+    result = desk.session.invoke("servo_to_target", {"object_id": ids["green"]}, lambda fraction, text: desk.put("green", away) if "off" in text else None)
+    return Measured(float(result.code == "object_lost"), "1: said so", equal=1)
 
 
 @scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)

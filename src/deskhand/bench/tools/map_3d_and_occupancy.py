@@ -160,7 +160,7 @@ def words(desk: ScenarioDesk) -> Measured:
 def size(desk: ScenarioDesk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
     item = desk.call("query_semantic_map", {"map_uri": uri, "words": desk.recognised()["can"]})["objects"][0]
-    return Measured(1000 * abs(item["high"][2] - desk.truth("can").size[2]), "mm error of its top", at_most=6.0)
+    return Measured(1000 * abs(item["high"][2] - desk.truth("can").size[2]), "mm error of its top", at_most=8.0)  # a voxel of 5 mm, and the depth's error
 
 
 @scenario(

@@ -18,7 +18,7 @@ eb = typer.Typer(
 Split = Annotated[str, typer.Option(help="dev (seeds below 1000) or heldout (other seeds, other wordings).")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; of heldout counted from 1000 where it is less.")]
 Count = Annotated[int, typer.Option(min=1, help="How many seeds of each family; five are one of each subset (of wipe: four).")]
-Family = Annotated[list[str] | None, typer.Option("--family", help="pick, stack or wipe; may be given more than once. Default: all.")]
+Family = Annotated[list[str] | None, typer.Option("--family", help="pick, stack, sorter or wipe; may be given more than once. Default: all.")]
 Arm = Annotated[str, typer.Option(help="A name in config/arms, or a file.")]
 
 

@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array
+from deskhand.geometry import Array, convex_intersection
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId
 from deskhand.types import Scene, SceneObject
@@ -126,12 +126,12 @@ def _contacts(items: Sequence[SceneObject], scene: Scene) -> list[_Contact]:
         for other in items:
             if other.id == item.id or other.is_container:
                 continue
-            shared = _overlap(outline, _outline(other))
+            shared = convex_intersection(outline, _outline(other))
             if abs(item.bottom - other.top) <= CONTACT and len(shared) and item.bottom > other.bottom + CONTACT / 2:
                 found.append(_Contact(item.id, other.id, shared))
         named = next((other for other in items if other.id == item.support and item.relation in ("on", "leaning")), None)
         if named is not None and named.id not in [contact.lower for contact in found]:
-            shared = _overlap(outline, _outline(named))
+            shared = convex_intersection(outline, _outline(named))
             found += [_Contact(item.id, named.id, shared)] if len(shared) else []
         if item.relation == "in":
             found = found or [_Contact(item.id, item.support, outline)]
@@ -145,12 +145,6 @@ def _contacts(items: Sequence[SceneObject], scene: Scene) -> list[_Contact]:
 def _outline(item: SceneObject) -> Array:
     corners = item.position[:2] + SHRINK * (footprint(item) - item.position[:2])
     return np.asarray(cv2.convexHull(corners.astype(np.float32)).reshape(-1, 2), float)
-
-
-def _overlap(a: Array, b: Array) -> Array:
-    """Corners (M, 2) of what two convex outlines share; none when they do not overlap."""
-    area, region = cv2.intersectConvexConvex(a.astype(np.float32), b.astype(np.float32))
-    return np.asarray(region, float).reshape(-1, 2) if area > 1e-7 and region is not None else np.zeros((0, 2))
 
 
 def _above(name: str, contacts: Sequence[_Contact]) -> set[str]:

@@ -13,14 +13,14 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import quaternion_from_matrix
 from deskhand.perception.monitor.points import PointTracker
 from deskhand.perception.monitor.pose import PoseTracker
-from deskhand.perception.monitor.sample import Floats, Mask
+from deskhand.perception.monitor.sample import Floats
 from deskhand.perception.monitor.settings import SAMPLE
 from deskhand.perception.monitor.target import TargetTracker
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, number_or_none, rounded
 from deskhand.tools.perception.monitoring import Watching
 from deskhand.tools.pictures import Pixel, box_of
-from deskhand.tools.watching import WatchedPicture, pictures, shown_objects, watched
+from deskhand.tools.watching import pictures, target_pixels, watched
 from deskhand.types import Frame
 
 NEARER = 0.06  # [m] by which a point cannot come nearer from one picture to the next: then something came before it
@@ -83,7 +83,7 @@ def track_target(ctx: ToolContext, object_id: ObjectId) -> Watching:
     for picture in watched(ctx):
         count += 1
         if tracker is None:
-            tracker = TargetTracker(picture.sample, _pixels_of(ctx, picture, object_id))
+            tracker = TargetTracker(picture.sample, target_pixels(ctx, picture, object_id))
             now = tracker.now
         else:
             now = tracker.update(picture.sample)
@@ -91,14 +91,6 @@ def track_target(ctx: ToolContext, object_id: ObjectId) -> Watching:
         state = TargetState(time=picture.sample.stamp, lost=now.lost, position=rounded(now.center), box=box, confidence=round(now.sure, 3))
         ctx.publish(state)
     return Watching(pictures=count, events=count)
-
-
-def _pixels_of(ctx: ToolContext, picture: WatchedPicture, object_id: str) -> Mask:
-    """The pixels of an object in a thinned picture. Raises ``object_lost``."""
-    own = shown_objects(ctx, picture)[object_id] & np.isfinite(picture.sample.depth)
-    if own.sum() < 8:
-        raise DeskhandError("object_lost", f"{object_id} is not where the last look saw it.", hint="Call detect_objects, then start again.")
-    return np.asarray(own)
 
 
 @tool(
@@ -184,7 +176,7 @@ def track_pose(ctx: ToolContext, object_id: ObjectId) -> Watching:
     for picture in watched(ctx):
         count += 1
         if target is None or tracker is None:
-            target = TargetTracker(picture.sample, _pixels_of(ctx, picture, object_id))
+            target = TargetTracker(picture.sample, target_pixels(ctx, picture, object_id))
             tracker = PoseTracker(item)
             now = target.now
         else:
