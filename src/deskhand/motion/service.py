@@ -241,7 +241,7 @@ class MotionService:
             raise errors[0]
         budget = max(0.02, min(0.1, 0.6 / len(reachable)))
         # What no joints reach takes the whole budget: that is found out once, not again for each padding.
-        reached = [(index, pose, touching[0]) for index, pose in reachable if (touching := self._touching(query, pose, start, budget))]
+        reached = [(index, pose, touching[0]) for index, pose in reachable if (touching := self._touching(query, pose, start, budget, padding=PADDINGS[0]))]
         if not reached:
             raise self._out_of_reach(reachable[0][1])
         for padding in PADDINGS:
@@ -258,10 +258,10 @@ class MotionService:
                 return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: float(np.linalg.norm(item.joints - start)))
         raise self._in_collision(query, reached[0][2])
 
-    def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1) -> list[IkSolution]:
-        """Joints that reach ``pose``, whatever they touch; none when it is out of reach."""
+    def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1, padding: float = PADDINGS[-1]) -> list[IkSolution]:
+        """Joints that reach ``pose``, whatever they touch; none when it is out of reach. ``padding``: of the scene that says which touch nothing."""
         return self.backend.solve_ik(
-            query.scene, pose, start, query.others, max_solutions=count, check_collisions=False, allow=query.allow, padding=PADDINGS[-1], max_time=max_time
+            query.scene, pose, start, query.others, max_solutions=count, check_collisions=False, allow=query.allow, padding=padding, max_time=max_time
         )
 
     def _in_collision(self, query: Query, solution: IkSolution) -> DeskhandError:
