@@ -25,6 +25,8 @@ READS: dict[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 """Whom an isolated tool may ask, and for what: what moves nothing and changes nothing that is known."""
+LONGEST = 5.0
+"""[s] that the robot's process waits at most to answer one question."""
 
 
 class _Refused(DeskhandError, AttributeError):
@@ -85,13 +87,21 @@ class WorldCarrier:
         if what not in READS.get(of, ()):
             raise DeskhandError("access_denied", f"an isolated tool may not ask the {of[:20]} for {what[:40]!r}: it is no reading.")
         asked: Any = self._robot if of == "robot" else self._belief.memory
-        if of == "robot":  # poses are arrays
-            arguments = [np.asarray(value, float) if isinstance(value, list) else value for value in arguments]
         try:
+            if of == "robot":
+                arguments = [np.asarray(value, float) if isinstance(value, list) else value for value in arguments]  # poses are arrays
+                self._check_short(what, *arguments, **named)
             answer = getattr(asked, what)(*arguments, **named)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise DeskhandError("invalid_input", f"the {of} cannot be asked for {what} like that: {error}.") from error
         return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+
+    def _check_short(self, what: str, argument: Any = None, **named: Any) -> None:
+        """Raises ``invalid_input`` for a question that would keep this process waiting or computing: the tool's own time bounds only its worker."""
+        waits = {"sleep": argument, "observe": named.get("newer_than", argument)}.get(what)
+        seconds = 0.0 if waits is None else float(waits) - (self._robot.now() if what == "observe" else 0.0)
+        if not seconds <= LONGEST or (what == "solve_ik" and named):
+            raise DeskhandError("invalid_input", f"an isolated tool may wait {LONGEST:g} s at most for {what}, and ask for one solution.")
 
 
 def _plain(value: Any) -> Any:

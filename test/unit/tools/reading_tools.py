@@ -16,7 +16,7 @@ ABOUT: dict[str, Any] = {
     "when_to_use": "In tests of isolated tools only.",
     "limits": "Does nothing useful.",
 }
-Deed = Literal["execute", "stop", "look", "remember", "hasattr"]
+Deed = Literal["execute", "stop", "look", "remember", "hasattr", "sleep", "future", "nan"]
 
 
 class Reading(TypedDict):
@@ -55,4 +55,8 @@ def change_world(ctx: ToolContext, deed: Annotated[Deed, Field(description="what
     elif deed == "remember":
         assert ctx.belief.memory is not None and ctx.belief.scene is not None
         ctx.belief.memory.looked(ctx.belief.scene)
+    elif deed in ("sleep", "nan"):
+        ctx.robot.sleep(1e9 if deed == "sleep" else float("nan"))
+    elif deed == "future":
+        ctx.robot.observe(newer_than=ctx.robot.now() + 1e9)
     return {"has": hasattr(ctx.robot, "gripper")}

@@ -39,6 +39,14 @@ def test_an_isolated_tool_can_neither_move_the_robot_nor_change_what_is_known(de
     assert session.invoke("change_world", {"deed": "hasattr"}).data == {"has": False}
 
 
+@pytest.mark.parametrize("deed", ["sleep", "nan", "future"])
+def test_an_isolated_tool_cannot_keep_the_robot_s_process_waiting(desk, deed):
+    session, robot = desk
+    before = robot.now()
+    assert session.invoke("change_world", {"deed": deed}).code in ("invalid_input", "tool_failed")
+    assert robot.now() - before < 1e3
+
+
 def test_what_only_reads_is_isolated_or_says_why_not():
     cards = load_tools(others=False)[0].cards()
     reading = [card for card in cards if card.effects == "none" and card.mode == "on_demand" and not set(card.needs) - {"camera"}]
