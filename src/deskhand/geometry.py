@@ -90,7 +90,7 @@ def rpy_from_rotation(rotation: Array) -> Array:
     r = rotation[:3, :3]
     cos_pitch = float(np.hypot(r[0, 0], r[1, 0]))
     pitch = np.arctan2(-r[2, 0], cos_pitch)
-    if cos_pitch < 1e-9:  # roll and yaw turn about the same axis: all of it is called roll
+    if cos_pitch < 1e-6:  # roll and yaw turn about the same axis: all of it is called roll; nearer to it both would be of rounding errors
         return np.array([np.arctan2(-r[1, 2], r[1, 1]), pitch, 0.0])
     return np.array([np.arctan2(r[2, 1], r[2, 2]), pitch, np.arctan2(r[1, 0], r[0, 0])])
 
@@ -100,12 +100,13 @@ def pose_from_xyz_rpy(xyz: npt.ArrayLike, rpy: Sequence[float]) -> Array:
     return make_transform(rotation_rpy(*rpy), xyz)
 
 
-def rotation_about(axis: npt.ArrayLike, angle: float) -> Array:
-    """(3, 3) rotation by ``angle`` [rad] about ``axis`` (3,), which need not be of unit length."""
+def rotation_about(axis: npt.ArrayLike, angle: float | Array) -> Array:
+    """(..., 3, 3) rotation by ``angle`` (...) [rad], a number or many, about ``axis`` (3,), which need not be of unit length."""
     unit = np.asarray(axis, dtype=float)
     unit = unit / np.linalg.norm(unit)
     skew = np.array([[0, -unit[2], unit[1]], [unit[2], 0, -unit[0]], [-unit[1], unit[0], 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew)
+    sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
+    return np.asarray(np.eye(3) + sine * skew + (1 - cosine) * skew @ skew)
 
 
 def look_at(eye: npt.ArrayLike, target: npt.ArrayLike, up: Sequence[float] = (0.0, 0.0, 1.0)) -> Array:

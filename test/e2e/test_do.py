@@ -30,7 +30,7 @@ def robot(tmp_path_factory):
     (folder / "scene.yaml").write_text(SCENE)
     with free_domain() as domain:
         environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(domain), "ROS_HOME": str(folder)}
-        command = [sys.executable, "-m", "deskhand", "up", "sim", "--scene", str(folder / "scene.yaml")]
+        command = [sys.executable, "-m", "deskhand", "up", "sim", "--composed", "--scene", str(folder / "scene.yaml")]
         with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1) as up:
             end = time.monotonic() + START
             for line in up.stdout:

@@ -105,6 +105,18 @@ def test_the_operator_page_is_a_launch_argument() -> None:
         assert parameters(context, actions[names.index("tool_server")])["approval"] == "motion"
 
 
+def test_composed_is_a_launch_argument() -> None:
+    context, actions = started("sim.launch.py", composed="true")
+    together = [action for action in actions if not isinstance(action, Node)]
+    assert [action.node_name.rpartition("/")[2] for action in actions if isinstance(action, Node) and not action._perform_substitutions(context)] == [
+        "sim",
+        "motion",
+        "safety",
+    ]
+    words = [perform_substitutions(context, word) for word in together[0].cmd]
+    assert "deskhand.nodes.composed_node" in words and "tool_server" in words and 'perception:arm:="wx250s"' in words
+
+
 def test_parameters_keep_their_types_on_the_way() -> None:
     context, actions = started("robot.launch.py", arm="wx250s", brain="1")
     names = node_names(context, actions)

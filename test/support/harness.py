@@ -100,7 +100,7 @@ def stack_with_watcher(options, folder, pace=None):
 
 def kill_during_motion(node, folder, seed):
     """Bring a stack up, give it its task, kill -9 ``node`` while the arm moves, wait for the trial's own end."""
-    options = TrialOptions(seed=seed, timeout=120.0)
+    options = TrialOptions(seed=seed, timeout=120.0, composed=node == "composed")
     run = Run()
     with stack_with_watcher(options, folder, PACE) as (stack, watcher):
         task = threading.Thread(target=run_task, args=(stack, "Put everything into the tray.", options, lambda _: None, run.attempt))

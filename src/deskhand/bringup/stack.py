@@ -30,6 +30,8 @@ STACK = ("perception", "grasping", "motion", "safety", "tool_server", "orchestra
 HALTERS = ("motion", "safety")
 """Those that stop the arm: the others give way to them where processors are few."""
 GIVE_WAY = 5
+COMPOSED = ("perception", "grasping", "tool_server", "orchestrator", "recorder")
+"""Those that may be one process: neither what stops the arm nor what drives it."""
 
 
 DRIVERS = ("external", *KINDS, "mock")
@@ -94,6 +96,20 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
     ]
 
 
+def _composed(options: StackOptions, nodes: list[NodeSpec]) -> list[NodeSpec]:
+    return composed(nodes) if options.composed else nodes
+
+
+def composed(nodes: list[NodeSpec]) -> list[NodeSpec]:
+    """``nodes`` with those of :data:`COMPOSED` as one process, each with its own parameters."""
+    together = [node for node in nodes if node.name in COMPOSED]
+    parameters = {f"{node.name}:{name}": value for node in together for name, value in node.parameters.items()}
+    one = replace(
+        together[0], name="composed", executable="composed_node", parameters=parameters, arguments=tuple(node.name for node in together), renamed=False
+    )
+    return [*(node for node in nodes if node.name not in COMPOSED), one]
+
+
 def reality_argument(reality: str) -> str:
     """A name as it is, a file by its full path: nodes may run in another folder."""
     file, colon, part = reality.partition(":")
@@ -134,7 +150,7 @@ def sim_nodes(
         arguments=world if truth_fd is None else (*world, "--truth-fd", str(truth_fd)),
         pass_fds=() if truth_fd is None else (truth_fd,),
     )
-    return [simulation, *driven, *_stack(options, simulated=True)]
+    return _composed(options, [simulation, *driven, *_stack(options, simulated=True)])
 
 
 @dataclass(frozen=True)
@@ -170,7 +186,8 @@ def foreign_nodes(options: StackOptions, desk: ForeignDesk) -> list[NodeSpec]:
     looks: dict[str, Value] = {"taught": desk.taught, **({"frames": 1} if desk.exact else {})}
     own = {**dict.fromkeys(("safety", "motion", "tool_server", "orchestrator"), envelope), "perception": looks}
     stack = _stack(options, simulated=True)
-    return [simulation, *(replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in stack)]
+    told = [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in stack]
+    return _composed(options, [simulation, *told])
 
 
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
@@ -231,7 +248,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         state_publisher(options, world.urdf, simulated),
         spawner(options, controllers),
     ]
-    return [*nodes, *_stack(options, simulated=True)]
+    return _composed(options, [*nodes, *_stack(options, simulated=True)])
 
 
 def _create(world: GazeboWorld) -> tuple[str, ...]:
@@ -285,4 +302,4 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
     nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
-    return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]
+    return _composed(options, [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)])

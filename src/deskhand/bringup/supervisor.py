@@ -240,6 +240,11 @@ class Supervisor:
         """Process id of a node."""
         return self._children[name].process.pid
 
+    def pids(self) -> dict[str, int]:
+        """Process ids of the nodes that run, by name."""
+        with self._changed:
+            return {name: child.process.pid for name, child in self._children.items() if child.exit_code is None}
+
     def tail(self, name: str, count: int = 20) -> list[str]:
         """The last lines that a node has printed."""
         with self._changed:

@@ -10,7 +10,23 @@ from typing import Annotated, Any
 import typer
 
 from deskhand.commands.do import exit_code
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Reality, RecordRate, Scene, Timeout
+from deskhand.commands.options import (
+    TIMEOUT,
+    AnswerTimeout,
+    Arm,
+    Brain,
+    Composed,
+    Fault,
+    Images,
+    Instruction,
+    Local,
+    Mode,
+    Planner,
+    Reality,
+    RecordRate,
+    Scene,
+    Timeout,
+)
 from deskhand.errors import DeskhandError
 
 DEFAULT_TASK = "desk_cleaning"
@@ -37,6 +53,8 @@ def demo(
     ] = None,
     episode: Annotated[Path | None, typer.Option(help="Folder for the record. Default: a new one in ./episodes.")] = None,
     memory: Annotated[Path | None, typer.Option(help="File that the robot goes on remembering in. Default: a new one in the episode's folder.")] = None,
+    planner: Planner = "embedded",
+    composed: Composed = False,
     local: Local = False,
     view: Annotated[bool, typer.Option("--view", help="Serve the operator page while it runs: watch it in the browser, pause, stop.")] = False,
     files: Annotated[
@@ -67,7 +85,8 @@ def demo(
     options = TrialOptions(
         task or DEFAULT_TASK, seed, scene, instruction, arm, brain, mode, local, timeout, fault, memory=memory, inbox=typed_lines(), view=port
     )
-    options = replace(options, files=tuple(files or [Path.cwd()]), answer_timeout=answer_timeout, images=images, reality=reality, record_rate=record_rate)
+    options = replace(options, files=tuple(files or [Path.cwd()]), answer_timeout=answer_timeout, images=images, reality=reality)
+    options = replace(options, record_rate=record_rate, planner=planner, composed=composed)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

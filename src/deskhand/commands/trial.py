@@ -9,7 +9,23 @@ from typing import Annotated
 import typer
 
 from deskhand.commands.campaign import CampaignOptions, campaign_options
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Reality, RecordRate, Scene, Timeout
+from deskhand.commands.options import (
+    TIMEOUT,
+    AnswerTimeout,
+    Arm,
+    Brain,
+    Composed,
+    Fault,
+    Images,
+    Instruction,
+    Local,
+    Mode,
+    Planner,
+    Reality,
+    RecordRate,
+    Scene,
+    Timeout,
+)
 from deskhand.errors import DeskhandError
 
 EXPERT_RATE = 10.0
@@ -32,6 +48,8 @@ def trial(
     brain: Brain = "offline",
     mode: Mode = "tools",
     images: Images = None,
+    planner: Planner = "embedded",
+    composed: Composed = False,
     local: Local = False,
     fault: Fault = "",
     reality: Reality = "",
@@ -69,7 +87,7 @@ def trial(
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
-    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality)
+    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality, planner=planner, composed=composed)
     if expert:
         one = replace(one, record_rate=record_rate or EXPERT_RATE)
         if brain != "offline":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deskhand.commands.options import Reality
+from deskhand.commands.options import Composed, Planner, Reality
 from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
@@ -62,7 +62,7 @@ def up(
     camera_mount: Annotated[str, typer.Option(help="robot: a name in config/cameras or a YAML file. Default: the transform comes by /tf.")] = "",
     driver: Annotated[str, typer.Option(help="external (runs already), hiwonder_rrc, lx16a, feetech, dynamixel, ros2_control or mock.")] = "external",
     port: Annotated[str, typer.Option(help="Port of the arm, for our own drivers. Default: as in the arm's file.")] = "",
-    planner: Annotated[str, typer.Option(help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")] = "embedded",
+    planner: Planner = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk; libero: as in libero_object/4, --seed its state.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,
@@ -82,6 +82,7 @@ def up(
         str, typer.Option(help="The same for callers other than your own tasks: MCP clients, other nodes. Default: as config/safety.yaml; sim: never.")
     ] = "",
     files: Annotated[list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again.")] = None,
+    composed: Composed = False,
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -116,6 +117,7 @@ def up(
         approval=approval,
         approval_others=approval_others,
         files=tuple(files or ()),
+        composed=composed,
     )
     log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
     hint = f"operator page: {page_url(options.view_port)}" if view else ""

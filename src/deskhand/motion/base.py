@@ -9,6 +9,9 @@ from deskhand.geometry import Array
 from deskhand.safety.scene import Pairs, PlanningScene
 from deskhand.types import IkSolution
 
+PLANNERS = ("auto", "embedded", "moveit")
+"""By name; ``auto`` is moveit where it is installed."""
+
 
 class Backend(Protocol):
     """Inverse kinematics and collision-free paths for one arm.

@@ -33,10 +33,9 @@ def interpolate(start: Array, end: Array) -> Array:
     count = max(1, int(np.ceil(max(distance / STEP, angle / TURN))))
     relative = start[:3, :3].T @ end[:3, :3]
     axis = _axis(relative, angle)
-    poses = np.tile(np.eye(4), (count, 1, 1))
-    for i, t in enumerate(np.linspace(0, 1, count + 1)[1:]):
-        poses[i, :3, :3] = start[:3, :3] @ rotation_about(axis, angle * t)
-        poses[i, :3, 3] = (1 - t) * start[:3, 3] + t * end[:3, 3]
+    poses, share = np.tile(np.eye(4), (count, 1, 1)), np.linspace(0, 1, count + 1)[1:]
+    poses[:, :3, :3] = start[:3, :3] @ rotation_about(axis, angle * share)
+    poses[:, :3, 3] = (1 - share)[:, None] * start[:3, 3] + share[:, None] * end[:3, 3]
     poses[-1] = end
     return poses
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +45,8 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise DeskhandError("config_error", f"{path} must hold a mapping, got {type(data).__name__}.")
     return data
+
+
+def moveit_is_there() -> bool:
+    """Whether moveit_py is installed; whether it also loads shows when it is used, with the loader's own words."""
+    return find_spec("moveit") is not None and find_spec("moveit_msgs") is not None

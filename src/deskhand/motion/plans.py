@@ -28,6 +28,7 @@ class _Stored:
     scene_version: int
     others: Mapping[str, float]
     made: float
+    draft: bool
 
 
 class PlanStore:
@@ -50,10 +51,10 @@ class PlanStore:
             self._count += 1
             return f"{self._prefix}_{self._count}"
 
-    def add(self, plan: Plan, runs: tuple[Run, ...], scene_version: int, others: Mapping[str, float], now: float) -> None:
+    def add(self, plan: Plan, runs: tuple[Run, ...], scene_version: int, others: Mapping[str, float], now: float, draft: bool = False) -> None:
         """Keep ``plan``, made of ``runs``, checked against that scene with these finger positions; the oldest goes when there are too many."""
         with self._lock:
-            self._plans[plan.id] = _Stored(plan, runs, scene_version, dict(others), now)
+            self._plans[plan.id] = _Stored(plan, runs, scene_version, dict(others), now, draft)
             while len(self._plans) > MOST_PLANS:
                 name, _ = self._plans.popitem(last=False)
                 self._retire(name, "plan_expired")
@@ -62,10 +63,12 @@ class PlanStore:
         """The plan, which is used up by this, for an arm that stands at ``joints``.
 
         Raises:
-            DeskhandError: ``unknown_plan``, ``plan_used``, or ``plan_expired`` saying what has changed.
+            DeskhandError: ``unknown_plan``, ``plan_used``, ``plan_expired`` saying what has changed, or ``invalid_input`` for a draft.
         """
         with self._lock:
             stored = self._get(plan_id)
+            if stored.draft:
+                raise DeskhandError("invalid_input", f"{plan_id} is a draft, which nobody has timed or checked.", hint="Execute a plan that goes on from it.")
             reason = _moved(stored, joints) or _expired(stored, joints, self._opened, scene_version, now)
             del self._plans[plan_id]
             self._retire(plan_id, "plan_expired" if reason else "plan_used")

@@ -149,6 +149,8 @@ class MotionService:
         for attempt in range(ATTEMPTS):
             path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
             runs = chained(before, ((Leg(path, query.allow, options.speed_scale),),))
+            if options.draft:
+                return self._draft(path, query, runs, goal_index=chosen.index)
             trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
             if not report.violations:
                 return self._stored(trajectory, query, report.clearance, runs, bounds, goal_index=chosen.index)
@@ -168,6 +170,8 @@ class MotionService:
             raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
         corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
         runs = chained(before, legs_of_line(followed, corners, query, options.speed_scale, options.max_deviation))
+        if options.draft:
+            return self._draft(np.concatenate(followed.legs), query, runs, fraction=followed.fraction)
         trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
         report.require()
         return self._stored(trajectory, query, report.clearance, runs, bounds, fraction=followed.fraction)
@@ -237,7 +241,7 @@ class MotionService:
             raise errors[0]
         budget = max(0.02, min(0.1, 0.6 / len(reachable)))
         # What no joints reach takes the whole budget: that is found out once, not again for each padding.
-        reached = [(index, pose, touching[0]) for index, pose in reachable if (touching := self._touching(query, pose, start, budget))]
+        reached = [(index, pose, touching[0]) for index, pose in reachable if (touching := self._touching(query, pose, start, budget, padding=PADDINGS[0]))]
         if not reached:
             raise self._out_of_reach(reachable[0][1])
         for padding in PADDINGS:
@@ -254,10 +258,10 @@ class MotionService:
                 return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: float(np.linalg.norm(item.joints - start)))
         raise self._in_collision(query, reached[0][2])
 
-    def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1) -> list[IkSolution]:
-        """Joints that reach ``pose``, whatever they touch; none when it is out of reach."""
+    def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1, padding: float = PADDINGS[-1]) -> list[IkSolution]:
+        """Joints that reach ``pose``, whatever they touch; none when it is out of reach. ``padding``: of the scene that says which touch nothing."""
         return self.backend.solve_ik(
-            query.scene, pose, start, query.others, max_solutions=count, check_collisions=False, allow=query.allow, padding=PADDINGS[-1], max_time=max_time
+            query.scene, pose, start, query.others, max_solutions=count, check_collisions=False, allow=query.allow, padding=padding, max_time=max_time
         )
 
     def _in_collision(self, query: Query, solution: IkSolution) -> DeskhandError:
@@ -273,6 +277,14 @@ class MotionService:
             f"the arm cannot bring its tcp to ({where}) with that orientation, {away:.2f} m from its base{inputs.against_reach(arm, pose[:3, 3])}.",
             hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
         )
+
+    def _draft(self, path: Array, query: Query, runs: tuple[Run, ...], fraction: float = 1.0, goal_index: int = 0) -> Plan:
+        still = np.zeros_like(path)
+        length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+        trajectory = Trajectory(tuple(self.arm.joints), np.zeros(len(path)), path, still, still)
+        plan = Plan(self._plans.next_id(), trajectory, length, fraction=fraction, goal_index=goal_index)
+        self._plans.add(plan, runs, query.scene.version, query.others, self._clock.now(), draft=True)
+        return plan
 
     def _stored(
         self,

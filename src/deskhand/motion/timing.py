@@ -111,17 +111,20 @@ def distinct(path: Array) -> Array:
 
 def rounded(points: Array, blend: float) -> Array:
     """The polyline with its inner corners replaced by quadratic curves."""
-    result = [points[:1]]
-    for before, corner, after in zip(points[:-2], points[1:-1], points[2:], strict=True):
-        first, second = before - corner, after - corner
-        a, b = float(np.linalg.norm(first)), float(np.linalg.norm(second))
-        # The curve's middle is a quarter of |u + v| * d away from the corner.
-        sharp = float(np.linalg.norm(first / a + second / b)) / 4
-        reach = min(a / 2, b / 2, blend / sharp if sharp > 1e-6 else np.inf)
-        start, end = corner + first / a * reach, corner + second / b * reach
-        t = np.linspace(0, 1, max(3, int(np.ceil(2 * reach / GRID)) + 1))[:, None]
-        result.append((1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end)
-    return np.concatenate([*result, points[-1:]])
+    if blend <= 0 or len(points) < 3:
+        return points
+    corner = points[1:-1]
+    first, second = points[:-2] - corner, points[2:] - corner
+    a, b = (np.linalg.norm(side, axis=1, keepdims=True) for side in (first, second))
+    # The curve's middle is a quarter of |u + v| * d away from the corner.
+    sharp = np.linalg.norm(first / a + second / b, axis=1, keepdims=True) / 4
+    reach = np.minimum(np.minimum(a, b) / 2, np.where(sharp > 1e-6, blend / np.maximum(sharp, 1e-6), np.inf))
+    start, end = corner + first / a * reach, corner + second / b * reach
+    count = np.maximum(3, np.ceil(2 * reach[:, 0] / GRID).astype(np.int64) + 1)
+    of = np.repeat(np.arange(len(corner)), count)
+    t = ((np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)) / (count - 1)[of])[:, None]
+    curves = (1 - t) ** 2 * start[of] + 2 * t * (1 - t) * corner[of] + t**2 * end[of]
+    return np.concatenate([points[:1], curves, points[-1:]])
 
 
 def lengths(path: Array) -> Array:

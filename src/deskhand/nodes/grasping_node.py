@@ -28,6 +28,8 @@ from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.types import IkSolution
 from deskhand_interfaces.srv import GenerateGrasps, SolveIK
 
+THREADS = 4
+
 
 @dataclass
 class Parameters:
@@ -99,7 +101,7 @@ class GraspingNode(DeskhandNode):
 
 def main() -> int:
     """Entry point."""
-    return run_node(GraspingNode)
+    return run_node(GraspingNode, THREADS)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "brain": ("offline", "language model, a profile of config/llm.yaml; offline needs none"),
     "namespace": ("", "ROS namespace of all nodes"),
     "parameters": ("", "ROS parameter file, over config/nodes.yaml"),
+    "composed": ("false", "true: the nodes that neither stop nor drive the arm are one process"),
     "view": ("false", "true: also serve the operator page, on this machine alone"),
     "view_port": ("8080", "port of the operator page"),
     "approval": ("", "which tool calls wait for the operator's leave: never, motion or always; empty: as config/safety.yaml says"),
@@ -34,14 +35,16 @@ STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
 
 def stack_options(values: Mapping[str, str], **more: Any) -> StackOptions:
     """What :data:`STACK_ARGUMENTS` say, and ``more``."""
-    if values["view"].lower() not in ("true", "false"):
-        raise DeskhandError("config_error", f"view must be true or false, got {values['view']!r}.")
+    for name in ("view", "composed"):
+        if values[name].lower() not in ("true", "false"):
+            raise DeskhandError("config_error", f"{name} must be true or false, got {values[name]!r}.")
     return StackOptions(
         arm=values["arm"],
         planner=values["planner"],
         brain=values["brain"],
         namespace=values["namespace"],
         parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
+        composed=values["composed"].lower() == "true",
         view=values["view"].lower() == "true",
         view_port=int(values["view_port"]),
         approval=values["approval"],
@@ -55,6 +58,8 @@ def node_action(spec: NodeSpec) -> ExecuteProcess:
     """One node, or plain program; when it ends, everything is shut down, as ``deskhand up`` does."""
     ended = None if spec.once else Shutdown(reason=f"{spec.name} ended")
     if not spec.package:
+        return ExecuteProcess(cmd=spec.command(), name=spec.name, output="screen", additional_env=dict(spec.environment), on_exit=ended)
+    if any(":" in name for name in spec.parameters):  # of several nodes in one process: launch_ros would give them all to one name
         return ExecuteProcess(cmd=spec.command(), name=spec.name, output="screen", additional_env=dict(spec.environment), on_exit=ended)
     typed = {name: ParameterValue(value, value_type=str) if isinstance(value, str) else value for name, value in spec.parameters.items()}
     return Node(

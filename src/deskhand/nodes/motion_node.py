@@ -22,14 +22,14 @@ from trajectory_msgs.msg import JointTrajectory
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import ERROR_NUMBERS, OK, DeskhandError
-from deskhand.motion.base import Backend
+from deskhand.motion.base import PLANNERS, Backend
 from deskhand.motion.executor import Executor, Tolerances
+from deskhand.motion.moveit_config import moveit_is_there
 from deskhand.motion.process import ProcessBackend
 from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
 from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.frames import Frames
-from deskhand.nodes.moveit_backend import moveit_is_there
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, RosClock, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_arm import RosArm
@@ -44,7 +44,6 @@ FEEDBACK_PERIOD = 0.05  # [s] wall time
 FIRST_STATUS = 3.0  # [s] wall time that the safety node may take to be found after a start
 PAUSE_LIMIT = 90.0  # [s] wall time that a motion waits for a pause to end, before whoever asked for it gives up
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-PLANNERS = ("auto", "embedded", "moveit")
 
 
 @dataclass

@@ -199,8 +199,8 @@ class MoveItBackend:
             return self._path(result) if bool(result) else None
 
     def _parameters(self, max_time: float) -> Any:
-        # Built from the node's parameters they came back empty, so every field is set.
-        parameters = self._planning.PlanRequestParameters(self._moveit, "plan_request_params")
+        # MoveIt appends "plan_request_params" to the namespace itself: with that name given, too, it found nothing and warned of every field.
+        parameters = self._planning.PlanRequestParameters(self._moveit, "")
         parameters.planning_pipeline, parameters.planner_id = "ompl", "RRTConnect"
         parameters.planning_attempts, parameters.planning_time = 1, float(max_time)
         parameters.max_velocity_scaling_factor = parameters.max_acceleration_scaling_factor = 1.0
@@ -265,10 +265,3 @@ class MoveItBackend:
 def make_moveit(arm: ArmConfig, fixed: tuple[CollisionObject, ...] = ()) -> MoveItBackend:
     """For :class:`deskhand.motion.process.ProcessBackend`."""
     return MoveItBackend(RobotModel.load(arm), fixed)
-
-
-def moveit_is_there() -> bool:
-    """Whether moveit_py is installed; whether it also loads shows when it is used, with the loader's own words."""
-    from importlib.util import find_spec
-
-    return find_spec("moveit") is not None and find_spec("moveit_msgs") is not None

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import rclpy
@@ -230,23 +230,28 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
     Returns:
         The exit code: 1 when a callback raised, 2 when the node could not be made or started: a bad configuration is one clear line, not a trace.
     """
+    return run_nodes({make: threads})
+
+
+def run_nodes(makes: Mapping[Callable[[], DeskhandNode], int], name: str = "") -> int:
+    """As :func:`run_node` several nodes in this process, each with so many threads; when one fails all end. ``name``: of the process, where it has one."""
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    stop = threading.Event()
+    stop, crashed = threading.Event(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    node: DeskhandNode | None = None
+    nodes: list[DeskhandNode] = []
     try:
-        node = make()
-        node.start()
+        for make in makes:
+            nodes.append(make())
+            nodes[-1].start()
     except DeskhandError as error:
-        if node is not None:
+        for node in reversed(nodes):
             node.close()  # what had started already still uses it
         print(f"error: {error.code}: {error}", file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 2
     gc.collect()
     gc.freeze()  # what a node begins with stays: no collection goes through it again, which takes tens of milliseconds
-    crashed = threading.Event()
 
     def failed(error: Exception) -> None:
         if not stop.is_set():  # else it only misses what is being shut down
@@ -254,17 +259,19 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
             crashed.set()
             stop.set()
 
-    spinner = Spinner(node, threads, failed)
-    spinner.start()
-    print(f"ready {node.get_name()}", flush=True)  # the supervisor waits for this line
+    spinners = [Spinner(node, threads, failed) for node, threads in zip(nodes, makes.values(), strict=True)]
+    for spinner in spinners:
+        spinner.start()
+    print(f"ready {name or nodes[0].get_name()}", flush=True)  # the supervisor waits for this line
     try:
         while not stop.wait(0.1) and rclpy.ok():
-            if node.listener.error is not None:
+            if any(node.listener.error is not None for node in nodes):
                 crashed.set()
                 stop.set()
     finally:
-        node.close()
-        spinner.end()
-        node.destroy_node()
+        for node, spinner in zip(reversed(nodes), reversed(spinners), strict=True):
+            node.close()
+            spinner.end()
+            node.destroy_node()
         rclpy.try_shutdown()
     return 1 if crashed.is_set() else 0

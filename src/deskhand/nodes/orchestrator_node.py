@@ -60,6 +60,7 @@ NEWS = 0.2  # [s] for the news of a death, after something went wrong that a dea
 SILENT = 2.0  # [s] without a heartbeat, after which a node is named as what went wrong
 POLL = 0.02  # [s]
 SAFETY = "safety"  # the node with the watchdog
+THREADS = 12
 
 
 @dataclass
@@ -373,7 +374,7 @@ class OrchestratorNode(DeskhandNode):
 
 def main() -> int:
     """Run the node."""
-    return run_node(OrchestratorNode, threads=12)
+    return run_node(OrchestratorNode, THREADS)
 
 
 if __name__ == "__main__":

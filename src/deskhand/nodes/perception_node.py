@@ -46,6 +46,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, relia
 CARRIED = 2.0  # times as much may a camera seem to have moved that the arm carries: its joints' errors come to it
 CAMERA_CHECK = 30.0  # [s] for which a camera that stood where it should is trusted
 _JOINTS_APART = 0.15  # [s] between the picture and the joint state at most
+THREADS = 4
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class JointWatch:
 
 def main() -> int:
     """Entry point."""
-    return run_node(PerceptionNode)
+    return run_node(PerceptionNode, THREADS)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from deskhand_interfaces.msg import SafetyStatus, SceneObjects
 RETRY = 10.0  # [s] wall time, until a recording that could not begin is tried again
 REPORT_WAIT = 1.0  # [s] that a report that is being written may take when the node ends
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+THREADS = 2
 
 
 @dataclass
@@ -216,7 +217,7 @@ def _begins(event: str) -> bool:
 
 def main() -> int:
     """Run the node."""
-    return run_node(RecorderNode, threads=2)
+    return run_node(RecorderNode, THREADS)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, P
 
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
 SLOWEST = 20.0  # times slower than the clock on the wall that a simulation may run
+OF_NOW = 0.02  # [s] of the robot's time that a measurement may be old
 READY = 5.0  # [s] wall time that a server may take to appear
 DISCOVERY = 10.0  # [s] wall time from the start until who is not there counts as missing: three periods of DDS announcements
 NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
@@ -68,6 +70,7 @@ class RosRobot:
         self._born = time.monotonic()
         self._tf = TfListener(node)
         self._camera = CameraClient(node, lambda frame: self._tf.lookup("world", frame, timeout=2.0))
+        self._ahead = ThreadPoolExecutor(1, "glance")
         group = {"callback_group": node.reentrant}
         self._services = {
             name: node.create_client(kind, name, **group)
@@ -94,12 +97,13 @@ class RosRobot:
         self._joints: JointState | None = None
         self._status: SafetyStatus | None = None
         self._arrived = {"joint_states": 0.0, "safety/status": 0.0}
-        self._count = 0
+        self._count, self._acted = 0, 0.0
         node.create_subscription(JointStateMsg, "joint_states", self._on_joints, newest, **group)
         node.create_subscription(SafetyStatusMsg, "safety/status", self._on_status, newest, **group)
 
     def close(self) -> None:
         """Release what does not belong to the node."""
+        self._ahead.shutdown()
         self._peers.close()
 
     def place_camera(self, mount: CameraMount) -> None:
@@ -140,9 +144,11 @@ class RosRobot:
         return self._camera.capture(self.now() if newer_than is None else newer_than)
 
     def joint_state(self) -> JointState:
-        """See Robot: the first measurement that arrives after the call."""
+        """See Robot: the last measurement where it is of now and from after the last motion, else the first that arrives after the call."""
         with self._news:
-            count = self._count
+            count, last = self._count, self._joints
+            if count and last is not None and last.stamp > self._acted and 0 <= self.now() - last.stamp <= OF_NOW:
+                return last
             if not self._news.wait_for(lambda: self._count > count, timeout=SILENT):
                 if self._joints is not None and set(self.arm.joints) <= set(self._joints.names):
                     raise DeskhandError("stale_data", unmeasured([self.arm.gripper.joint]), hint="Is the gripper's driver running?")
@@ -186,7 +192,15 @@ class RosRobot:
     def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
         name = "perception/add_view" if add else "perception/detect_objects"
+        self._ahead.submit(self._glance, self.now())
         return conversions.scene_from_msg(self._call(name, DetectObjects.Request(), 30.0).scene)
+
+    def _glance(self, newer_than: float) -> None:
+        """Take a picture beside a look: who checks what the look says asks for one next."""
+        try:
+            self._camera.capture(newer_than)
+        except DeskhandError as error:
+            self._node.get_logger().debug(f"no picture beside the look: {error}")
 
     def camera_mount(self) -> CameraMount | None:
         """See Robot: the nearest link of the arm among the ancestors of the camera's frame in the transform tree."""
@@ -301,7 +315,10 @@ class RosRobot:
         handle = self._wait(client.send_goal_async(goal, feedback_callback=feedback), 10.0, name, server, client.server_is_ready)
         if not handle.accepted:
             raise DeskhandError("busy", f"{name} did not accept the goal.", retry=True)
-        return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async, SLOWEST)
+        try:
+            return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async, SLOWEST)
+        finally:
+            self._acted = self.now()
 
     def _wait_ready(self, ready: Callable[[], bool], name: str, server: str) -> None:
         end = time.monotonic() + READY

@@ -194,10 +194,10 @@ class CameraThread:
             self._opened.set()
 
     def _loop(self, renderer: RgbdRenderer) -> None:
-        due = 0.0
+        due, watched = 0.0, False
         while not self._stop.wait(0.004):
-            now = self._node.simulation.time
-            if now < due or not self.streams:
+            now, before, watched = self._node.simulation.time, watched, self._pictures.wanted()
+            if not self.streams or (now < due and before >= watched):  # who begins to listen does not wait for the next picture
                 continue
             due = now + 1 / self._node.parameters.camera_rate
             with self._publishing:

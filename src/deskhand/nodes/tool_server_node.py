@@ -64,6 +64,7 @@ QUIET = 10.0
 """[s] after which the processes of isolated tools are started, where no call wanted one before."""
 MOUNT_WAIT = 2.0
 """[s] between two looks for a namespace whose tools are mounted."""
+THREADS = 2
 
 
 @dataclass
@@ -378,7 +379,7 @@ def _audit_file(episode: str) -> Path:
 
 def main() -> int:
     """Entry point."""
-    return run_node(ToolServerNode, threads=2)
+    return run_node(ToolServerNode, THREADS)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
@@ -28,12 +28,13 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
-RECENT = 1.0  # [s] that a picture may be old which tells where the camera stands
+RECENT = 10.0  # [s] that a picture may be old which tells where the camera stands: an object takes as long
 OFF = 0.03  # [m] that the hand may be from where the arm's model puts it
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 """Failures after which another place, or another way to it, may do."""
+REFUSED = "envelope_violated"
 FREE_TRIES = 3
 OUT = 0.08  # [m] up, or back along the approach axis
 RELAXED = 0.006  # [m] by which fingers that could not open come together again
@@ -173,6 +174,18 @@ class SkillContext:
         """Fingers that press outward against something would take it along: they come a little together."""
         self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
+    def plan_then_line(self, goal: MotionGoal, pose: Array, allow: tuple[tuple[str, str], ...]) -> Plan:
+        """To ``goal``, touching nothing, and straight on from there to the tcp pose ``pose`` (4, 4), where ``allow`` may touch, as one motion."""
+        for draft in (True, False):
+            first = self.plan(goal, PlanOptions(draft=draft))
+            try:
+                return self.plan_line((pose,), PlanOptions(after=first.id, allow=allow))
+            except DeskhandError as error:
+                if not draft or error.code != REFUSED:
+                    raise
+                log.info("both together are refused, so that the first is planned until it alone is not: %s", error)
+        raise AssertionError("unreachable")
+
     def touching(self, object_id: str) -> set[str]:
         """What an object in the gripper touches now but the gripper, by the planner's own word."""
         contacts = self.robot.check_state().collisions
@@ -260,16 +273,17 @@ class SkillContext:
             home = MotionGoal(named=HOME)
             if float(top[2, 3] - self.robot.tcp_pose()[2, 3]) <= (1 - least) * height:
                 return None if self.out_of_view() else self.plan(home, PlanOptions(max_planning_time=5.0))
-            up = self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least))
+            straight_up = PlanOptions(allow=allow, min_fraction=least)
+            up = self.plan_line((top,), replace(straight_up, draft=True))
             clear = self._clear_of_view(up.end)
             for goal in (MotionGoal(joints=clear), home) if clear else (home,):
                 try:
                     return self.plan(goal, PlanOptions(max_planning_time=5.0, after=up.id))
                 except DeskhandError as error:
-                    if error.code not in UNREACHED | {"envelope_violated"}:
+                    if error.code not in UNREACHED | {REFUSED}:
                         raise
                     log.info("up first, no way out of the camera's view is known from there: %s: %s", error.code, error)
-            return up
+            return self.plan_line((top,), straight_up)
 
         self._free_move(remaining)
 

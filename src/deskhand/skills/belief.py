@@ -91,13 +91,14 @@ class Belief:
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
+        asked = robot.now()
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
-        frame = levelled(robot.observe()) if self.known or self.pans.items or partial else None
+        frame = levelled(robot.observe(asked)) if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
-        self.see(scene, frame, robot.observe)
+        self.see(scene, frame, lambda: robot.observe(asked))
         assert self.scene is not None
         return self.scene
 

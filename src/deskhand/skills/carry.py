@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
 from deskhand.grasping.collision import released_opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE
-from deskhand.skills.base import HALTED, UNREACHED, SkillContext
+from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
 from deskhand.skills.placement_sampling import Spot
@@ -181,30 +181,33 @@ def _go(ctx: SkillContext, held: Held, spot: Spot, way: Plan, allow: tuple[tuple
 
 def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Spot, Plan]:
     """To above one of ``spots`` and on straight down to it, as one motion."""
-    left = list(spots)
+    left, draft = list(spots), True
     while True:
         ctx.check()
-        above = _plan_above(ctx, left, allow)
+        above = _plan_above(ctx, left, allow, draft)
         spot = left[above.goal_index]
         try:
             return spot, ctx.plan_line((spot.release,), PlanOptions(after=above.id, allow=allow))
         except DeskhandError as error:
+            if draft and error.code == REFUSED:  # what is above is planned until it alone is not
+                draft = False
+                continue
             if error.code not in UNREACHED or len(left) == 1:
                 raise
             log.info("cannot go straight down at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
             left.pop(above.goal_index)
 
 
-def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> Plan:
+def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...], draft: bool) -> Plan:
     """To above one of ``spots``, if it can be without touching what may be touched on the way down."""
     goal = MotionGoal(poses=tuple(spot.hover for spot in spots))
     try:
         with ctx.timed("planning"):
-            return ctx.robot.plan_motion(goal)
+            return ctx.robot.plan_motion(goal, PlanOptions(draft=draft))
     except DeskhandError as error:
         if error.code not in UNREACHED:
             raise
-    return ctx.plan(goal, PlanOptions(allow=allow))
+    return ctx.plan(goal, PlanOptions(allow=allow, draft=draft))
 
 
 def release(ctx: SkillContext, held: Held) -> None:

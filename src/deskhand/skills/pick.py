@@ -202,8 +202,7 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
                 names = ctx.robot.arm.joints
                 seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
                 joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
-            above = ctx.plan(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))))
-            approach = ctx.plan_line((grasp.pose,), PlanOptions(after=above.id, allow=touch))
+            approach = ctx.plan_then_line(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))), grasp.pose, touch)
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise

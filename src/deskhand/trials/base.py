@@ -15,6 +15,8 @@ from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile
 from deskhand.llm.config import with_images
+from deskhand.motion.base import PLANNERS
+from deskhand.motion.moveit_config import moveit_is_there
 from deskhand.perception.picture import save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import check_fault
@@ -52,6 +54,8 @@ class TrialOptions:
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
+        planner: one of :data:`deskhand.motion.base.PLANNERS`; ``local`` has the embedded one alone.
+        composed: the nodes that neither stop nor drive the arm are one process. Not with ``local``.
         record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -77,6 +81,8 @@ class TrialOptions:
     answer_timeout: float = 0.0
     images: int | None = None
     record_rate: float = 0.0
+    planner: str = "embedded"
+    composed: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         raise DeskhandError("invalid_input", "--servos says what is wrong with the servos behind a driver.", hint="Give --driver as well.")
     load_reality(options.servos)
     _check_simulation(options)
+    _check_planner(options)
     profile = with_images(load_profile(options.brain), options.images)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
@@ -180,6 +187,15 @@ def _check_simulation(options: TrialOptions) -> None:
     from deskhand.sim.gazebo.files import require_gazebo
 
     require_gazebo()
+
+
+def _check_planner(options: TrialOptions) -> None:
+    if options.planner not in PLANNERS:
+        raise DeskhandError("invalid_input", f"there is no planner {options.planner!r}; valid: {', '.join(PLANNERS)}.")
+    if options.planner != "embedded" and options.local:
+        raise DeskhandError("invalid_input", f"the planner {options.planner} runs behind the motion node.", hint="Leave --local out.")
+    if options.planner == "moveit" and not moveit_is_there():
+        raise DeskhandError("missing_dependency", "moveit_py is not installed.", hint="apt install ros-jazzy-moveit-py, or leave --planner out.")
 
 
 def named_folders(options: TrialOptions) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from deskhand.agent.direct import MODES as DIRECT
 from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import NodeSpec, StackOptions
-from deskhand.bringup.stack import gazebo_nodes, sim_nodes
+from deskhand.bringup.stack import composed, gazebo_nodes, sim_nodes
 from deskhand.bringup.supervisor import Death, Supervisor
 from deskhand.bringup.task_process import TaskProcess
 from deskhand.errors import DeskhandError
@@ -74,7 +74,7 @@ class Stack:
 def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
     """What a trial chooses at bring-up."""
     memory = str(options.memory.resolve()) if options.memory else ""
-    stack = StackOptions(arm=options.arm, brain=options.brain, images=options.images, memory=memory, files=named_folders(options))
+    stack = StackOptions(arm=options.arm, planner=options.planner, brain=options.brain, images=options.images, memory=memory, files=named_folders(options))
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"), servos=options.servos)
     if options.view is not None:
@@ -91,9 +91,10 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
 
 def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> list[NodeSpec]:
     """The nodes, told which episode they write into."""
-    records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
+    records: dict[str, dict[str, Any]] = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
     own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode in DIRECT}}
-    return [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
+    told = [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
+    return composed(told) if options.composed else told
 
 
 @contextlib.contextmanager

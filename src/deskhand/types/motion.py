@@ -39,6 +39,8 @@ class PlanOptions:
         min_fraction: Cartesian plans: error when less of the path can be followed.
         upright_tolerance: [rad] that the tcp's z axis may tilt from its start direction, None for free.
         after: id of a stored plan that this one goes on from, instead of ``start``: the new plan is both, and the arm does not stop between them.
+        draft: only a way, for another plan to go on from, which is timed and checked as one with it: the trajectory has way-points, all at time 0, and
+            cannot be executed.
     """
 
     start: Mapping[str, float] | None = None
@@ -49,6 +51,7 @@ class PlanOptions:
     min_fraction: float = 1.0
     upright_tolerance: float | None = None
     after: str = ""
+    draft: bool = False
 
 
 @dataclass(frozen=True)

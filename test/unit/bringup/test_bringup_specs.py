@@ -16,7 +16,7 @@ from deskhand.bringup.arms import INTERBOTIX
 from deskhand.bringup.cameras import CAMERAS
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import PARAMETERS, NodeSpec, StackOptions
-from deskhand.bringup.stack import STACK, GazeboWorld, gazebo_nodes, robot_nodes, sim_nodes
+from deskhand.bringup.stack import STACK, ForeignDesk, GazeboWorld, foreign_nodes, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.errors import DeskhandError
 from deskhand.safety.settings import load_safety
 from deskhand.types.resources import resource_path
@@ -270,6 +270,20 @@ def test_all_give_way_to_those_that_stop_the_arm() -> None:
     assert all(nice[name] > 0 for name in ("perception", "grasping", "tool_server", "orchestrator", "recorder"))
     [looker] = [spec for spec in sim_nodes(StackOptions()) if spec.name == "perception"]
     assert looker.command()[:3] == ["nice", "-n", str(looker.nice)] and looker.command()[3] == sys.executable
+
+
+def test_composed_what_neither_stops_nor_drives_the_arm_is_one_process_with_the_parameters_of_each() -> None:
+    apart = {spec.name: spec for spec in sim_nodes(StackOptions(arm="jetarm"))}
+    specs = {spec.name: spec for spec in sim_nodes(StackOptions(arm="jetarm", composed=True))}
+    assert set(specs) == {"sim", "motion", "safety", "composed"} and all(specs[name] == apart[name] for name in ("sim", "motion", "safety"))
+    together = specs["composed"]
+    assert set(together.arguments) == {"perception", "grasping", "tool_server", "orchestrator", "recorder"}
+    for name in together.arguments:
+        assert {key.partition(":")[2]: value for key, value in together.parameters.items() if key.startswith(f"{name}:")} == apart[name].parameters
+    assert not any("__node" in word for word in together.ros_arguments()) and together.nice > 0
+    desk = ForeignDesk(Path("arm.yaml"), Path("safety.yaml"))
+    foreign = {spec.name: spec for spec in foreign_nodes(StackOptions(composed=True), desk)}
+    assert foreign["composed"].parameters["tool_server:settings"] == foreign["motion"].parameters["settings"]
 
 
 def test_the_operator_page_is_one_node_more_where_it_is_asked_for_and_has_nothing_of_the_truth() -> None:

@@ -10,8 +10,8 @@ import pytest
 from deskhand.arms.model import RobotModel
 from deskhand.motion.base import Backend
 from deskhand.motion.embedded import EmbeddedBackend
+from deskhand.motion.moveit_config import moveit_is_there
 from deskhand.motion.process import ProcessBackend
-from deskhand.nodes.moveit_backend import moveit_is_there
 from deskhand.safety.settings import load_safety
 
 ARMS = ("wx250s", "jetarm")

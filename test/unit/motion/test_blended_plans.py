@@ -56,6 +56,17 @@ def test_up_and_on_is_one_motion_too() -> None:
     assert len(early) > 5 and deviation(early, np.array([AT[:3, 3], ABOVE[:3, 3]])) < 0.002
 
 
+def test_what_goes_on_from_a_draft_is_the_same_motion_and_the_draft_itself_cannot_be_executed() -> None:
+    desk = make_desk()
+    whole = desk.service.plan_cartesian((AT,), PlanOptions(after=desk.service.plan_motion(MotionGoal(poses=(ABOVE,))).id))
+    draft = desk.service.plan_motion(MotionGoal(poses=(ABOVE,)), PlanOptions(draft=True))
+    on = desk.service.plan_cartesian((AT,), PlanOptions(after=draft.id))
+    assert on.trajectory.positions == pytest.approx(whole.trajectory.positions) and on.trajectory.times == pytest.approx(whole.trajectory.times)
+    assert code_of(desk.service.take, draft.id) == "invalid_input"
+    up = desk.service.plan_cartesian((AT,), PlanOptions(start=draft.end, draft=True))
+    assert np.linalg.norm(MODEL.tcp_pose(up.end)[:3, 3] - AT[:3, 3]) < 0.002 and up.trajectory.duration == 0
+
+
 def test_what_may_be_touched_on_the_second_part_may_not_on_the_first() -> None:
     desk = make_desk()
     block = box("block", 0.05, 0.1, 0.0325, (0.04, 0.06, 0.065))

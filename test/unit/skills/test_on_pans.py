@@ -46,7 +46,10 @@ class Robot:
         if self.camera is not None:
             self.camera.close()
 
-    def observe(self):
+    def now(self):
+        return self.simulation.time
+
+    def observe(self, newer_than=None):
         return self.camera.capture()
 
     def detect_objects(self):

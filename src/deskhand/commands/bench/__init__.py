@@ -17,6 +17,7 @@ from deskhand.commands.bench.libero import libero, robosuite
 from deskhand.commands.bench.loop import loop
 from deskhand.commands.bench.motion import motion
 from deskhand.commands.bench.perception import perception
+from deskhand.commands.bench.soak import soak
 from deskhand.commands.bench.speed import speed
 from deskhand.commands.bench.toolbench import toolbench
 from deskhand.commands.bench.tools import tools
@@ -25,7 +26,7 @@ from deskhand.commands.bench.tools import tools
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True)
-    for command in (motion, speed, perception, grasp, tools, brains, driver, loop, handeye, cluster, robosuite):
+    for command in (motion, speed, soak, perception, grasp, tools, brains, driver, loop, handeye, cluster, robosuite):
         bench.command(command.__name__)(command)
     bench.add_typer(libero, name="libero")
     bench.add_typer(instructions, name="instructions")

@@ -38,6 +38,7 @@ def plan_options_to_msg(options: types.PlanOptions | None) -> dm.PlanOptions:
     return dm.PlanOptions(
         start=joints_to_msg(options.start),
         after=options.after,
+        draft=options.draft,
         speed_scale=float(options.speed_scale),
         allow=_pairs_to_msg(options.allow),
         max_planning_time=float(options.max_planning_time),
@@ -52,6 +53,7 @@ def plan_options_from_msg(message: dm.PlanOptions) -> types.PlanOptions:
     return types.PlanOptions(
         start=joints_from_msg(message.start),
         after=message.after,
+        draft=message.draft,
         speed_scale=message.speed_scale or _DEFAULTS.speed_scale,
         allow=pairs_from_msg(message.allow),
         max_planning_time=message.max_planning_time or _DEFAULTS.max_planning_time,

@@ -24,10 +24,11 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
         near = np.isfinite(distance)
         i, j = np.concatenate([i, few[near]]), np.concatenate([j, rest[np.asarray(nearest)[near]]])
     own, other, place = np.concatenate([part[i], part[j]]), np.concatenate([part[j], part[i]]), np.concatenate([height[i], height[j]])
-    owner = np.arange(len(size))
+    owner, by_own = np.arange(len(size)), np.argsort(own, kind="stable")
+    begins = np.searchsorted(own[by_own], np.arange(len(size) + 1))
     for number in map(int, np.argsort(size, kind="stable")):
-        meets = own == number
-        if not meets.any():
+        meets = by_own[begins[number] : begins[number + 1]]
+        if not len(meets):
             continue
         beside = np.bincount(other[meets], minlength=len(size))
         to = int(beside.argmax())
@@ -37,7 +38,7 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
         if low < settings.above * voxels.edge:
             continue
         # What stands on something meets it where it is lowest, what carries something where it is highest.
-        middle = float(np.median(place[meets & (other == to)]))
+        middle = float(np.median(place[meets[other[meets] == to]]))
         if settings.side * low + (1 - settings.side) * high >= middle >= (1 - settings.side) * low + settings.side * high:
             owner[owner == number] = owner[to]
     return renumbered(owner[part])

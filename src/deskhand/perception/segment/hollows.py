@@ -142,22 +142,30 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, eye: Array, settings:
     lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
     result = part
     share = np.bincount(part, _inside(outline, voxels.middle[:, :2])) / np.maximum(np.bincount(part), 1)
-    i, j = voxels.pairs.T
+    outside, inside = _across(voxels, part == shell)
+    beside, top = part[outside], _top(points[:, 2])
     for number in np.flatnonzero(share >= settings.within).tolist():
         if number == shell:
             continue
-        own = part == number
-        first, second = own[i] & (part[j] == shell), own[j] & (part[i] == shell)
-        meets, met = np.concatenate([i[first], j[second]]), np.concatenate([j[first], i[second]])
+        own, at = part == number, beside == number
+        meets, met = outside[at], inside[at]
         heights = voxels.middle[own, 2]
         if len(meets) < settings.meets:
-            opening = _sight(eye, voxels.middle[own], _top(points[:, 2]))
+            opening = _sight(eye, voxels.middle[own], top)
             is_ground = np.quantile(heights, 0.9) < lowest and _inside(outline, opening).mean() >= settings.within
         else:
             is_ground = np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 and np.mean(inwards[met] > 0) > 0.5
         if is_ground and not _is_open(voxels, own, [number], part, settings):
             result = np.where(own, shell, result)
     return result
+
+
+def _across(voxels: Voxels, own: Mask) -> tuple[Numbers, Numbers]:
+    """Voxels (K,) that are next to one of ``own`` (M,) and are not of it, and those that they are next to."""
+    i, j = voxels.pairs.T
+    of_i, of_j = own[i], own[j]
+    first, second = of_j & ~of_i, of_i & ~of_j
+    return np.concatenate([i[first], j[second]]), np.concatenate([j[first], i[second]])
 
 
 def _sight(eye: Array, points: Array, height: float) -> Array:

@@ -148,19 +148,21 @@ def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[n
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:
     """The same with pieces of one hollow object joined that look alike: its inside and its outside are no neighbours in the picture."""
-    for hollow in np.unique(hollows[hollows > 0]):
-        own = hollows == hollow
-        numbers, count = np.unique(labels[own], return_counts=True)
+    for hollow, window in enumerate(find_objects(hollows), start=1):
+        if window is None:
+            continue
+        own, here = hollows[window] == hollow, labels[window]
+        numbers, count = np.unique(here[own], return_counts=True)
         main: list[tuple[int, npt.NDArray[np.float32], float]] = []
         for number in numbers[np.argsort(-count)]:
-            piece = own & (labels == number)
+            piece = own & (here == number)
             if main and piece.sum() < COLOR_CUT.colored:
-                labels[piece] = main[0][0]
+                here[piece] = main[0][0]
                 continue
-            chroma, light = np.median(view.chroma[piece], axis=0), float(np.median(view.light[piece]))
+            chroma, light = np.median(view.chroma[window][piece], axis=0), float(np.median(view.light[window][piece]))
             for other, like, level in main:
                 if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / COLOR_CUT.light_ratio < (light + 12) / (level + 12) < COLOR_CUT.light_ratio:
-                    labels[piece] = other
+                    here[piece] = other
                     break
             else:
                 main.append((int(number), chroma, light))
