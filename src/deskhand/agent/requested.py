@@ -27,6 +27,7 @@ from deskhand.language.intents import (
     Help,
     If,
     Impossible,
+    Insert,
     Intent,
     Leave,
     Pick,
@@ -189,9 +190,9 @@ class RequestedActs:
 
 BACK = 0.1
 """So near [m] to where it was taken from an object may always be put back."""
-QUIET = (Ask, Help, If, Leave, Stop, Act, Wipe, Impossible, Unclear)
+QUIET = (Ask, Help, If, Insert, Leave, Stop, Act, Wipe, Impossible, Unclear)
 """Intents that bring no object anywhere."""
-KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act, Wipe)
+KNOWN = (Ask, Build, Help, Insert, Leave, Pick, Place, Release, Stop, Tower, Act, Wipe)
 """Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 

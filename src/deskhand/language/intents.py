@@ -252,6 +252,14 @@ class Wipe(Intent):
 
 
 @dataclass(frozen=True)
+class Insert(Intent):
+    """A piece goes through a hole of ``target``, a shape sorter."""
+
+    item: Ref
+    target: Ref
+
+
+@dataclass(frozen=True)
 class Act(Intent):
     """One tool without arguments: ``move_home``, ``open_gripper``, ``close_gripper``."""
 

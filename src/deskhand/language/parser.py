@@ -11,7 +11,7 @@ from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.forms import parse_forms
-from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
+from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
 from deskhand.language.plain_requests import said_plainly
@@ -151,7 +151,14 @@ def _parse(text: str) -> Instruction:
     if any(isinstance(item, Unclear) for item in joined) and foreign(text):
         return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
     why = "" if any(isinstance(item, Unclear) for item in joined) else contradiction(joined)
-    return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(joined))
+    return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(one for item in joined for one in _through_holes(item)))
+
+
+def _through_holes(item: Intent) -> list[Intent]:
+    """What goes into a shape sorter goes through its holes, one after the other."""
+    if not (isinstance(item, Place) and item.relation in ("in", "auto") and item.target.kinds == {"shape_sorter"}):
+        return [item]
+    return [Insert(ref, item.target) if ref.count == 1 else Impossible(ref.words, "I put one piece at a time into a shape sorter") for ref in item.objects]
 
 
 def _told(sentence: str, reader: ClauseReader) -> list[Intent]:

@@ -155,6 +155,7 @@ _IMPLIED = [re.compile(rf"\b(?:{words}),? (?={noun}s?\b)") for noun, words in IM
 
 def plain_shapes(text: str) -> str:
     """Descriptions rewritten: "the object shaped like a tent" becomes "the triangle"; ``text`` in lower case, hyphens as spaces."""
+    text = re.sub(r"\bshape[ -]sort(?:er|ing (?:box|toy))\b", "sorter", text)  # no shape that something has
     text = re.sub(rf"\b(?:whichever|whatever) {_THING} (?=has|looks|is|resembles)", r"the \g<thing>\g<many> that ", text)
     text = re.sub(rf"\b{_THING} whose (?:{'|'.join(sorted(WHOLE))}) (?:has|have|shows?|is made of) ", r"\g<thing>\g<many> with ", text)
     text = _FEATURES.sub(_described, text)

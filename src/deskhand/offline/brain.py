@@ -26,6 +26,7 @@ from deskhand.language.intents import (
     Help,
     If,
     Impossible,
+    Insert,
     Instruction,
     Intent,
     Leave,
@@ -44,6 +45,7 @@ from deskhand.language.resolve import listing, resolve
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
+from deskhand.offline.inserting import inserting
 from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
 from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
@@ -222,6 +224,8 @@ class Brain:
             self._notes += [self._building.note] if self._building.note else []
         elif isinstance(first, Weigh):
             yield from Weighing(self._executive, self._tools, self._answers).do(first)
+        elif isinstance(first, Insert):
+            yield from inserting(self._executive, self._asking, self._tools, self._answers, first)
         elif isinstance(first, Wipe):
             yield from wiping(self._executive, self._tools, self._answers, first)
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):

@@ -132,6 +132,68 @@ def match_outline(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top:
 
     ``points`` (h, w, 3) in the world, NaN where there are none, and ``own``, which of them show the object: of the pixels of ``frame``.
     """
+    seen = _silhouette(frame, points, own, top, settings)
+    if seen is None:
+        return None
+    bank = _bank(seen.sweep)
+    overlap = _overlap(bank, seen, settings)
+    best = {name: float(overlap[bank.names == name].max()) for name in OUTLINES if (bank.names == name).any()}
+    shares = _shares(best, settings)
+    return Match(shares, max(best.values())) if shares else None
+
+
+@dataclass(frozen=True)
+class DrawnMatch:
+    """A prism seen as one of given outlines: which one, by how much that is turned [rad] about the vertical, the overlap, the middle (2,) of its upper side."""
+
+    number: int
+    turn: float
+    overlap: float
+    middle: Array
+
+
+def match_drawn(
+    frame: Frame,
+    points: npt.NDArray[np.float32],
+    own: Mask,
+    top: float,
+    outlines: Sequence[Array],
+    step: float = STEP,
+    settings: OutlineMatchSettings = MATCH,
+) -> list[DrawnMatch]:
+    """How well a prism of each of the ``outlines`` (K, 2), of any size, would look like the object, in each turn; the best first. As :func:`match_outline`."""
+    seen = _silhouette(frame, points, own, top, settings)
+    if seen is None:
+        return []
+    names, prisms, tops, turns = [], [], [], []
+    for number, outline in enumerate(outlines):
+        for angle in np.arange(0.0, 2 * np.pi - 1e-9, step):
+            drawn = _drawn([outline], float(angle), seen.sweep * SWEEPS * SPREAD)
+            if drawn is not None:
+                names.append(str(number))
+                prisms.append(drawn[0])
+                tops.append(drawn[1])
+                turns.append(float(angle) + seen.heading)
+    if not names:
+        return []
+    overlap = _overlap(Bank(np.array(names), np.array(prisms, np.float32), np.array(tops, np.float32)), seen, settings)
+    return [DrawnMatch(int(names[i]), turns[i] % (2 * np.pi), float(overlap[i]), seen.middle) for i in np.argsort(-overlap)]
+
+
+@dataclass(frozen=True)
+class _Silhouette:
+    """What is seen of an object, drawn in the grid with +x towards the camera: all of it and its upper side (GRID²,), steps of sweep,
+    heading of +x [rad], the middle (2,) [m] of its upper side.
+    """
+
+    whole: npt.NDArray[np.float32]
+    upper: npt.NDArray[np.float32]
+    sweep: int
+    heading: float
+    middle: Array
+
+
+def _silhouette(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, settings: OutlineMatchSettings) -> _Silhouette | None:
     v, u = np.nonzero(own)
     heights = points[..., 2][own]
     heights = heights[np.isfinite(heights)]
@@ -161,16 +223,35 @@ def match_outline(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top:
     with np.errstate(invalid="ignore"):
         level = np.where(np.isfinite(points[..., 2]), points[..., 2] > top - LEVEL * max(top - bottom, 0.01), False)
     upper = _looked_up(frame, (own & level).astype(np.float32), places, top)
-    bank = _bank(round(length / np.sqrt(area) / SWEEPS))
-    overlap = (1 - settings.upper) * _overlaps(bank.prisms, whole) + settings.upper * _overlaps(bank.tops, upper)
-    best = {name: float(overlap[bank.names == name].max()) for name in OUTLINES if (bank.names == name).any()}
+    centre = upper @ places / max(float(upper.sum()), 1e-6)
+    return _Silhouette(whole, upper, round(length / np.sqrt(area) / SWEEPS), float(np.arctan2(axis[1], axis[0])), np.asarray(centre))
+
+
+def _overlap(bank: Bank, seen: _Silhouette, settings: OutlineMatchSettings) -> Array:
+    return np.asarray((1 - settings.upper) * _overlaps(bank.prisms, seen.whole) + settings.upper * _overlaps(bank.tops, seen.upper))
+
+
+def outlines_of(mask: Mask, settings: OutlineMatchSettings = MATCH) -> tuple[tuple[str, float], ...]:
+    """How likely outlines are of a flat shape that is drawn in cells (N, M), likeliest first; empty where it overlaps none by enough."""
+    cells = np.argwhere(mask)
+    if len(cells) < 40:
+        return ()
+    grid = (np.column_stack([side.ravel() for side in np.mgrid[0:GRID, 0:GRID]]) - (GRID - 1) / 2) * np.sqrt(len(cells)) / SPREAD
+    places = (cells.mean(axis=0) + grid).astype(np.float32)
+    drawn = cv2.remap(mask.astype(np.float32), places[:, 1:], places[:, :1], cv2.INTER_LINEAR, borderValue=0).ravel()
+    bank = _bank(0)
+    overlap = _overlaps(bank.prisms, np.asarray(drawn, np.float32))
+    return _shares({name: float(overlap[bank.names == name].max()) for name in OUTLINES if (bank.names == name).any()}, settings)
+
+
+def _shares(best: dict[str, float], settings: OutlineMatchSettings) -> tuple[tuple[str, float], ...]:
+    """Likelihoods of outlines by their overlaps."""
     most = max(best.values())
     if most < settings.prism:
-        return None
+        return ()
     weights = {name: float(np.exp((value - most) / settings.spread)) for name, value in best.items()}
-    order = sorted(weights, key=lambda name: -weights[name])
-    shares = [(name, weights[name] / sum(weights.values())) for name in order]
-    return Match(tuple(share for share in shares if share[1] >= settings.told), most)
+    shares = ((name, weights[name] / sum(weights.values())) for name in sorted(weights, key=lambda name: -weights[name]))
+    return tuple(share for share in shares if share[1] >= settings.told)
 
 
 def _on_plane(frame: Frame, pixels: Array, height: float) -> Array:

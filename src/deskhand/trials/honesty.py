@@ -13,6 +13,7 @@ from deskhand.sim.fixtures.spec import FixtureSpec, joint_name
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.tasks.balance_goals import pan_of
+from deskhand.tasks.eb_goals import InSorter, unmet
 from deskhand.tasks.placement import FLOOR, is_inside, outline
 from deskhand.world.relations import DIRECTIONS
 
@@ -21,12 +22,14 @@ LIFTED = 0.02  # [m]
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of an object and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
+SORTER = "shape_sorter"
 READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
 Load = tuple[frozenset[str], frozenset[str]]
 """Names of what lies on the left and on the right pan."""
 CHECKED = (
     "pick",
     "place_in",
+    "insert",
     "place_on",
     "place_at",
     "place_beside",
@@ -121,6 +124,9 @@ class Honesty:
             return f"{item.name} has fallen off the desk"
         if tool == "place_in":
             return self._inside(item, now, names.get(str(arguments["container_id"]), ""))
+        if tool == "insert":
+            why = [unmet(InSorter(item.name, fixture.name), now, {}, {fixture.name: fixture}) for fixture in self.world.fixtures if fixture.kind == SORTER]
+            return "" if "" in why else next(iter(why), f"{item.name} lies in no shape sorter, at {_at(item)}")
         if tool == "place_on_pan":
             on = [pan_of(item, fixture, now) for fixture in self._balances()]
             return "" if arguments["side"] in on else f"{item.name} does not lie on the {arguments['side']} pan, at {_at(item)}"

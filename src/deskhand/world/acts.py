@@ -9,6 +9,7 @@ from deskhand.world.relations import TABLE
 
 PUTS: dict[str, tuple[str, str]] = {
     "place_in": ("in", "container_id"),
+    "insert": ("in", "target_id"),
     "place_on": ("on", "target_id"),
     "place_at": ("on", ""),
     "place_beside": ("on", ""),

@@ -35,7 +35,7 @@ def _plain(value: Any) -> Any:
     """Without the words, and without what says that an object is on the desk."""
     if isinstance(value, Ref) and value.where is not None and value.where[1].table:
         value = dataclasses.replace(value, where=None)
-    if isinstance(value, Place) and value.relation == "auto" and (value.target.container or "shape_sorter" in value.target.kinds):
+    if isinstance(value, Place) and value.relation == "auto" and value.target.container:
         value = dataclasses.replace(value, relation="in")
     if dataclasses.is_dataclass(value):
         return type(value).__name__, tuple(_plain(getattr(value, item.name)) for item in dataclasses.fields(value) if item.name not in _SAID_ONLY)

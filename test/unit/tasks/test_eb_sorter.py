@@ -8,7 +8,7 @@ import pytest
 from deskhand.bench.eb.expert import expert_plan
 from deskhand.bench.eb.items import chance
 from deskhand.errors import DeskhandError
-from deskhand.language.intents import Place
+from deskhand.language.intents import Insert
 from deskhand.language.parser import parse
 from deskhand.sim.fixtures.outlines import OUTLINES, around, outline, widened
 from deskhand.sim.simulation import Simulation
@@ -54,8 +54,8 @@ def test_a_scene_can_be_built_and_stands_still():
 
 def test_the_words_mean_one_piece_and_the_sorter():
     for seed in range(40):
-        (place,) = (item for item in parse(TASK.instruction(seed)).intents if isinstance(item, Place))
-        assert place.relation == "in" and place.target.kinds == {"shape_sorter"}, TASK.instruction(seed)
+        (wish,) = parse(TASK.instruction(seed)).intents
+        assert isinstance(wish, Insert) and wish.target.kinds == {"shape_sorter"}, TASK.instruction(seed)
     said = {TASK.instruction(seed) for seed in range(40)}
     assert not said & {TASK.instruction(seed) for seed in range(HELD_OUT, HELD_OUT + 40)}
 

@@ -9,9 +9,10 @@ from scipy.spatial.transform import Rotation
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import Random
-from deskhand.bench.tools.worlds import scales
+from deskhand.bench.tools.worlds import scales, sorter
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, rotation_rpy, transform_points
+from deskhand.sim.fixtures.kinds import hole_of
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks.clutter import cluttered_desk
 from deskhand.types import Depth
@@ -261,3 +262,26 @@ def inferred_points(desk: ScenarioDesk) -> Measured:
     sight = eye - local
     facing = np.sign(local[rows, side]) * sight[rows, side] / np.linalg.norm(sight, axis=1)
     return Measured(float((facing < np.sin(np.deg2rad(10))).mean()), "share of the points", at_least=0.85)
+
+
+def true_holes(desk: ScenarioDesk) -> dict[str, Array]:
+    """Outline -> [x, y] of the middle of its hole [m, world]."""
+    (box,) = desk.simulation.built.spec.fixtures
+    return {one.outline: np.asarray(box.pose[:2, :2] @ hole_of(one, box.clearance).mean(axis=0) + box.pose[:2, 3]) for one in box.recesses}
+
+
+@scenario(tool="find_holes", name="all_holes", situation="A shape sorter with three holes: how far is the worst from where it is?", world=sorter)
+def all_holes(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = [np.asarray(hole["position"]) for hole in desk.call("find_holes")["holes"]]
+    off = [min((float(np.linalg.norm(place - one)) for one in told), default=np.inf) for place in true_holes(desk).values()]
+    return Measured(1000 * max(off) if len(told) == 3 else float("inf"), "mm", at_most=6.0)
+
+
+@scenario(tool="find_holes", name="which_hole", situation="A cube and a disc: how many are told another hole than that of their outline?", world=sorter)
+def which_hole(desk: ScenarioDesk) -> Measured:
+    ids, wrong = desk.look(), 0
+    for name, outline in (("cube", "square"), ("disc", "circle")):
+        fits = desk.call("find_holes", {"piece_id": ids[name]})["fits"]
+        wrong += not fits or float(np.linalg.norm(np.asarray(fits[0]["hole"]) - true_holes(desk)[outline])) > 0.02
+    return Measured(wrong, "of 2 pieces", equal=0)

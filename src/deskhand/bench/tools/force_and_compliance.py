@@ -6,8 +6,9 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import bare, two_pens
-from deskhand.sim.spec import pose_at
+from deskhand.bench.tools.worlds import bare, sorter, two_pens
+from deskhand.sim.spec import Truth, pose_at
+from deskhand.tasks.eb_goals import InSorter, unmet
 
 
 @scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
@@ -195,3 +196,35 @@ def tells_what_happened(desk: ScenarioDesk) -> Measured:
     result = desk.result("push", {"object_id": ids["blue"], "direction": float(np.arctan2(way[1], way[0])), "distance": float(np.hypot(*way))})
     true = float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before))
     return Measured(1000 * abs(float(result.data["moved"]) - true), "mm off", at_most=6.0)
+
+
+@scenario(
+    tool="insert",
+    name="into_a_sorter",
+    situation="A cube is put through the square hole of a shape sorter: how far does it stick out of the board?",
+    world=sorter,
+    changes=True,
+)
+def into_a_sorter(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    fit = desk.call("find_holes", {"piece_id": ids["cube"]})["fits"][0]
+    desk.call("pick", {"object_id": ids["cube"]})
+    desk.call("insert", {key: fit[key] for key in ("target_id", "hole", "turn", "middle")})
+    (box,) = desk.simulation.built.spec.fixtures
+    why = unmet(InSorter("cube", box.name), Truth(0.0, (desk.truth("cube"),)), {}, {box.name: box})
+    return Measured(0 if not why else 1, f"pieces not inside{': ' + why if why else ''}", equal=0)
+
+
+@scenario(
+    tool="insert",
+    name="no_hole_there",
+    situation="A place beside the sorter: is it refused, and the piece held still?",
+    world=sorter,
+    changes=True,
+)
+def no_hole_there(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    target = desk.call("find_holes", {"piece_id": ids["cube"]})["fits"][0]["target_id"]
+    desk.call("pick", {"object_id": ids["cube"]})
+    refused = desk.result("insert", {"target_id": target, "hole": [0.1, 0.2]}).code == "invalid_input"
+    return Measured(float(refused and bool(desk.call("get_robot_state")["holding"])), "refused", equal=1)

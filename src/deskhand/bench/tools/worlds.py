@@ -10,7 +10,7 @@ from deskhand.bench.tools.drawing import Random, can_slide, drawn
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.camera import mounted
-from deskhand.sim.fixtures.spec import FixtureSpec
+from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.spec import ObjectSpec, StainSpec, WorldSpec, pose_at
 
 Rgb = tuple[float, float, float]
@@ -162,3 +162,16 @@ def scales(random: Random) -> WorldSpec:
     balance = FixtureSpec("balance", "balance", (0.09, 0.31, 0.07), BROWN, pose_at(0.12, 0.0, 0.0), apart=0.22)
     made = drawn(random, WorldSpec(blocks, fixtures=(balance,)), [("left", "right", "balance")], sizes=False)
     return replace(made, objects=tuple(replace(item, mass=masses[item.name]) for item in made.objects))
+
+
+SORTER_HOLES = (("star", (1.0, 0.951), (-0.03, -0.05)), ("circle", (1.0, 1.0), (-0.03, 0.05)), ("square", (1.0, 1.0), (0.03, 0.0)))
+"""Outline, its size over the width of the pieces, its place on the board."""
+
+
+def sorter(random: Random) -> WorldSpec:
+    """A shape sorter with three holes, and a cube and a disc of 29 mm that go through two of them; the pieces lie where the seed says."""
+    width = 0.030
+    holes = tuple(Recess(name, (width * of[0], width * of[1]), at) for name, of, at in SORTER_HOLES)
+    box = FixtureSpec("sorter", "shape_sorter", (0.12, 0.15, 0.06), BROWN, pose_at(-0.01, -0.21, 0.0, 0.1), recesses=holes, clearance=0.003)
+    disc = ObjectSpec("disc", "mesh", (0.029, 0.029, 0.03), GREEN, 0.02, pose_at(0.06, 0.12, 0.015), shape="disc_prism")
+    return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)

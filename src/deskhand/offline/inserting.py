@@ -1,0 +1,67 @@
+"""Putting a piece through a hole, part of the offline brain's script: which hole it fits, pick it, insert it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from deskhand.language.intents import Insert, Pick
+from deskhand.language.resolve import listing, name_of, resolve
+from deskhand.offline.clarification import Asking
+from deskhand.offline.script import Call, Script
+from deskhand.offline.task_executive import TaskExecutive
+
+CAPABILITIES = {"find_holes": "find holes in the upper sides of objects, shape sorter", "insert": "insert the held piece through a hole"}
+"""Tools that it needs, and what they are looked for by."""
+TRIES = 3
+"""How often a piece is tried."""
+
+
+def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], answers: list[str], wish: Insert) -> Script:
+    """The piece through the hole that it fits; what could not be done is among the problems of the executive."""
+    if not (yield from executive.look(f"I look for {wish.item.words}.")):
+        return
+    asked = yield from asking.settled(Pick(wish.item))
+    found = resolve(asked.item, executive.objects, "object").objects
+    if len(found) != 1:
+        seen = listing(executive.objects)
+        executive.problems.append(("unknown_object", f"{len(found) or 'no'} objects fit '{wish.item.words}'. I see {seen}."))
+        return
+    name, called = str(found[0]["id"]), name_of(found[0])
+    for tool, does in CAPABILITIES.items():
+        if tool not in tools:
+            yield Call("find_tools", {"query": does}, f"I look for a tool that can {does}.")
+    for attempt in range(TRIES):
+        heard = yield Call("find_holes", {"piece_id": name}, f"Through which hole of {wish.target.words} does it go?")
+        if not heard.ok or not heard.data["fits"]:
+            boxes = "; ".join(sorted({row["object_id"] for row in heard.data["holes"]})) if heard.ok else ""
+            why = f"{called} ({name}) fits no hole of {boxes}" if boxes else f"I see nothing with holes that may be {wish.target.words}"
+            executive.problems.append((heard.code or "unknown_object", heard.message or f"{why}."))
+            return
+        fit = heard.data["fits"][min(attempt, len(heard.data["fits"]) - 1)]
+        picked = yield Call("pick", {"object_id": name}, f"{name} goes through the hole at {fit['hole']}.")
+        if not picked.ok:
+            if attempt + 1 == TRIES:
+                executive.count(picked, f"picking up the {called}")
+            continue
+        name = str(picked.data.get("object_id") or name)
+        put = yield Call("insert", {key: fit[key] for key in ("target_id", "hole", "turn", "middle")})
+        if put.ok:
+            executive.count(put, f"inserting the {called}")
+            answers.append(f"The {called} ({name}) is in {wish.target.words} ({fit['target_id']}).")
+            return
+        name = str((put.data or {}).get("seen_as") or name)
+        if attempt + 1 < TRIES:
+            yield from _put_aside(name, put.message)
+        if attempt + 1 == TRIES or not (yield from executive.look("I look again before I retry.")):
+            executive.count(put, f"inserting the {called}")
+            return
+
+
+def _put_aside(name: str, why: str) -> Script:
+    """Onto the desk with the piece: on the board it hides the hole."""
+    state = yield Call("get_robot_state", {}, f"That failed ({why}); is it still in the hand?")
+    held = bool(state.ok and state.data.get("holding"))
+    if not held:
+        held = (yield Call("pick", {"object_id": name}, "It lies where it hides the hole.")).ok
+    if held:
+        yield Call("put_aside", {}, "I put it down and try again.")

@@ -1,0 +1,151 @@
+"""Holes in the upper side of an object, as of a shape sorter: where the level that all else of it has is missing; and which hole a piece fits, how turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.perception.outline_match import match_drawn, outlines_of
+from deskhand.types import Frame, SceneObject
+
+Mask = npt.NDArray[np.bool_]
+CELL = 0.001  # [m] of the grid in which holes and pieces are drawn
+SPACING = 3  # cells between measured points of a surface that is seen whole, at most
+LEVEL = 0.004  # [m] that points of a level upper side lie off it: noise of the depth
+SMALLEST = 150e-6  # [m2] of a hole
+BOARD = 0.3  # share of an upper side that must be seen level
+SHARP = 0.01  # of overlap that a turn may be worse by to count e times less in the mean of those about the best
+SOLID = 0.04  # of overlap that speaks for a hole of the outline of the solid that the piece is taken for
+OUTLINES_OF = {"box": ("square", "rectangle"), "cylinder": ("circle", "ellipse", "hexagon")}
+SLACK = 0.002  # [m] by which holes of toys are wider all round than what goes through them
+TURN = np.deg2rad(3.0)  # between the turns that are tried
+AS_GOOD = 0.03  # of overlap: turns that fit about as well
+APART = np.deg2rad(20.0)  # between turns that are told apart
+
+
+@dataclass(frozen=True)
+class Hole:
+    """A hole in an upper side.
+
+    Attributes:
+        centre: (2,) [m, world]. ``level``: height of the upper side [m].
+        area: [m2]. ``mask``: the hole in cells of ``CELL`` along x and y of the world, its middle cell at ``centre``.
+        likely: how likely outlines are, likeliest first.
+    """
+
+    centre: Array
+    level: float
+    area: float
+    mask: Mask
+    likely: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a piece goes through a hole: turned by ``turn`` [rad] about the vertical from how it stands; ``overlap``: how well the piece looks like that;
+    ``middle`` (2,) [m, world] of its upper side as it stands.
+    """
+
+    hole: Hole
+    turn: float
+    overlap: float
+    middle: Array
+
+
+def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]:
+    """Holes in the upper side of ``item``, the largest first; none where too little of that side is level.
+
+    ``points`` (N, 3) [m, world], what a camera sees from above, NaN where it sees nothing.
+    """
+    size = np.asarray(item.size, dtype=float)
+    near = points[np.isfinite(points).all(axis=1)]
+    local = transform_points(inverse(_upright(item)), near.astype(float))
+    within = (np.abs(local[:, :2]) < size[:2] / 2).all(axis=1)
+    level = _level_of(near[within, 2], item)
+    flat = near[within & (np.abs(near[:, 2] - level) < LEVEL), :2].astype(float)
+    if len(flat) < 100:
+        return []
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    shape = np.ceil((high - low) / CELL).astype(int) + 1
+    board = np.zeros(shape, np.uint8)
+    cells = np.round((flat - low) / CELL).astype(int)
+    board[cells[:, 0], cells[:, 1]] = 1
+    closed = cv2.morphologyEx(board, cv2.MORPH_CLOSE, np.ones((SPACING + 2, SPACING + 2), np.uint8))
+    hull = np.zeros(shape, np.uint8)
+    cv2.fillConvexPoly(hull, cv2.convexHull(np.column_stack([cells[:, 1], cells[:, 0]]).astype(np.int32)), 1)
+    if closed.sum() < BOARD * hull.sum():
+        return []
+    missing = cv2.morphologyEx(np.asarray((hull > 0) & (closed == 0), dtype=np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    count, labels, stats, centres = cv2.connectedComponentsWithStats(missing, connectivity=4)
+    rim = cv2.erode(np.pad(hull, 3), np.ones((5, 5), np.uint8))[3:-3, 3:-3] == 0
+    holes = []
+    for number in range(1, count):
+        own = labels == number
+        area = float(stats[number, cv2.CC_STAT_AREA]) * CELL**2
+        if area >= SMALLEST and not (own & rim).any():
+            middle = np.array([centres[number][1], centres[number][0]])
+            holes.append(_hole(own, middle, low, level, area))
+    return sorted(holes, key=lambda hole: -hole.area)
+
+
+def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> list[Fit]:
+    """Through which holes a piece goes, and how turned: the best hole first, of the turns at which it fits about as well the least first: what looks see
+    beside where it is counts twice when it is turned round.
+
+    ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
+    """
+    found = match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN)
+    if not found:
+        return []
+    extra = [SOLID * sum(share for name, share in hole.likely if name in OUTLINES_OF.get(item.shape, ())) for hole in holes]
+    found = sorted(found, key=lambda one: -(one.overlap + extra[one.number]))
+    best = found[0].overlap + extra[found[0].number]
+    chosen: list[Fit] = []
+    for one in found:
+        turn = float((np.pi - one.turn) % (2 * np.pi) - np.pi)
+        alike = any(fit.hole is holes[one.number] and abs((fit.turn - turn + np.pi) % (2 * np.pi) - np.pi) < APART for fit in chosen)
+        if one.overlap + extra[one.number] > best - AS_GOOD and not alike:
+            near = [other for other in found if other.number == one.number and abs((other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi) < APART / 2]
+            weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
+            off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
+            chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
+    return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
+
+
+def _shrunk(hole: Hole) -> Array:
+    """The outline of a hole (K, 2) [m] without the room that a piece has in it."""
+    mask = np.pad(hole.mask, 1).astype(np.uint8)
+    smaller = cv2.erode(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)), iterations=round(SLACK / CELL))
+    mask = smaller if smaller.any() else mask
+    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    longest = max(contours, key=len)[:, 0, ::-1]  # OpenCV tells the column, which is y here, first
+    return np.asarray((longest - (np.array(mask.shape) - 1) / 2) * CELL)
+
+
+def _hole(own: Mask, middle: Array, low: Array, level: float, area: float) -> Hole:
+    mask = _centred(own, middle)
+    return Hole(low + middle * CELL, level, area, mask, outlines_of(mask))
+
+
+def _centred(mask: Mask, centre: Array) -> Mask:
+    """A square of odd side about ``centre`` (2,) [cells] that holds all of the mask."""
+    cells = np.argwhere(mask) - np.round(centre).astype(int)
+    half = int(np.abs(cells).max()) + 1
+    square = np.zeros((2 * half + 1, 2 * half + 1), bool)
+    square[cells[:, 0] + half, cells[:, 1] + half] = True
+    return square
+
+
+def _level_of(heights: npt.NDArray[np.float32], item: SceneObject) -> float:
+    """The height at which most of the points near the top lie [m]."""
+    near = heights[np.abs(heights - item.top) < 2 * LEVEL]
+    return float(np.median(near)) if len(near) else item.top
+
+
+def _upright(item: SceneObject) -> Array:
+    return np.asarray(item.pose, dtype=float)

@@ -1,0 +1,69 @@
+"""Holes of a board in clouds made by hand, and flat shapes told by their outline."""
+
+import cv2
+import numpy as np
+import pytest
+
+from deskhand.perception.holes import CELL, find_holes
+from deskhand.perception.outline_match import outlines_of
+from deskhand.sim.fixtures.outlines import outline, widened
+from deskhand.types import SceneObject
+
+TOP = 0.06
+
+
+def board(holes, seed=0, spacing=0.0015):
+    """What is seen of a board of 12 x 15 cm from above, and of a floor through its holes {name: (x, y)}; and the object that it is."""
+    random = np.random.default_rng(seed)
+    x, y = np.meshgrid(np.arange(-0.06, 0.06, spacing), np.arange(-0.075, 0.075, spacing))
+    places = np.column_stack([x.ravel(), y.ravel()]) + random.uniform(-0.0003, 0.0003, (x.size, 2))
+    heights = TOP + random.normal(0.0, 0.001, len(places))
+    for name, at in holes.items():
+        contour = np.round((widened(outline(name, (0.03, 0.03)), 0.003) + at) * 1e5).astype(np.int32)
+        through = np.array([cv2.pointPolygonTest(contour, tuple(map(float, place * 1e5)), False) > 0 for place in places])
+        heights[through] = 0.006
+    points = np.column_stack([places, heights]).astype(np.float32)
+    pose = np.eye(4)
+    pose[2, 3] = TOP / 2
+    return points, SceneObject("box_1", "box", "brown", "box", np.array([0.12, 0.15, TOP]), pose, points, 0.9)
+
+
+def test_every_hole_is_found_where_it_is_and_as_large_as_it_is():
+    holes = {"square": (0.03, -0.03), "circle": (-0.03, -0.04), "triangle": (-0.03, 0.03), "star": (0.03, 0.04)}
+    found = find_holes(*board(holes))
+    assert len(found) == 4
+    for name, at in holes.items():
+        middle = _middle(widened(outline(name, (0.03, 0.03)), 0.003)) + at
+        nearest = min(found, key=lambda hole: float(np.linalg.norm(hole.centre - middle)))
+        assert np.linalg.norm(nearest.centre - middle) < 0.002, name
+        assert nearest.level == pytest.approx(TOP, abs=0.001)
+        assert nearest.likely[0][0] == name
+
+
+def test_a_plain_board_has_none_nor_has_a_notch_at_its_edge():
+    assert find_holes(*board({})) == []
+    assert find_holes(*board({"square": (0.05, 0.0)})) == []
+
+
+def test_of_what_is_seen_by_half_nothing_is_told():
+    points, item = board({"circle": (0.0, 0.0)})
+    assert find_holes(points[points[:, 0] ** 2 + (points[:, 1] - 0.05) ** 2 < 0.03**2][:90], item) == []
+
+
+@pytest.mark.parametrize("name", ["circle", "square", "triangle", "star", "plus", "heart"])
+@pytest.mark.parametrize("turn", [0.0, 0.4])
+def test_a_flat_shape_is_told_by_its_outline(name, turn):
+    c, s = np.cos(turn), np.sin(turn)
+    contour = np.round(outline(name, (0.036, 0.036)) @ np.array([[c, s], [-s, c]]) / CELL + 30).astype(np.int32)
+    drawn = np.zeros((61, 61), np.uint8)
+    cv2.fillPoly(drawn, [contour], 1)
+    assert outlines_of(drawn > 0)[0][0] == name
+    assert outlines_of(np.zeros((20, 20), bool)) == ()
+
+
+def _middle(corners):
+    """The middle of the area of a polygon."""
+    x, y = corners.T
+    nx, ny = np.roll(x, -1), np.roll(y, -1)
+    cross = x * ny - nx * y
+    return np.array([((x + nx) * cross).sum(), ((y + ny) * cross).sum()]) / (3 * cross.sum())
