@@ -85,7 +85,7 @@ def test_a_node_tells_its_level_its_words_and_its_numbers_and_a_fault_of_the_tel
     assert "no pulse" in said[-1].status[0].message
 
 
-@pytest.mark.parametrize("file", sorted(NODES.glob("*_node.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(set(NODES.glob("*_node.py")) - {NODES / "composed_node.py"}), ids=lambda file: file.stem)  # that runs others
 def test_every_node_has_something_of_its_own_to_tell(file):
     classes = [item for item in ast.parse(file.read_text()).body if isinstance(item, ast.ClassDef)]
     told = {"DeskhandNode": "health", "ManagedNode": "device_health"}

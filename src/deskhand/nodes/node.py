@@ -41,6 +41,7 @@ HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, r
 """Latched: whoever comes later knows at once which process every node is."""
 REQUESTS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
 """Of services: ROS's own drops what comes while ten requests or answers wait, and whoever asked then waits for ever."""
+DISCOVERY = 10.0  # [s] of wall time that a server may take to be found: three periods of DDS announcements, of which one may be lost
 BACK = 0.05  # [s] by which ROS time may be set back: messages of /clock overtake each other
 AHEAD, FASTEST = 5.0, 50.0  # [s], and times real time: further ahead it does not go by itself, even when a busy machine hears /clock late
 
@@ -195,7 +196,7 @@ class RosClock:
         return now, steady
 
 
-def call_service(client: Client, request: Any, timeout: float = 30.0, wait_for: float = 5.0) -> Any:
+def call_service(client: Client, request: Any, timeout: float = 30.0, wait_for: float = DISCOVERY) -> Any:
     """Call and wait, in wall time, from a thread that is not the executor's only one.
 
     Raises:

@@ -24,7 +24,7 @@ from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.gripper_client import GripperClient
 from deskhand.nodes.measured_joints import MeasuredJoints, unmeasured
 from deskhand.nodes.nav2_base import Nav2Base
-from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode, RosClock
+from deskhand.nodes.node import DISCOVERY, HEARTBEAT_PERIOD, DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
 from deskhand.recording.frames import COLOR
@@ -53,7 +53,6 @@ SILENT = 1.5  # [s] wall time without a message after which a source counts as g
 SLOWEST = 20.0  # times slower than the clock on the wall that a simulation may run
 OF_NOW = 0.02  # [s] of the robot's time that a measurement may be old
 READY = 5.0  # [s] wall time that a server may take to appear
-DISCOVERY = 10.0  # [s] wall time from the start until who is not there counts as missing: three periods of DDS announcements
 NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
 
 

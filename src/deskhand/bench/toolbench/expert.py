@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from deskhand.bench.toolbench.play import Arguments, Play, Step
 from deskhand.bench.tools.drawing import Random
 from deskhand.geometry import Array
+from deskhand.types.yaml_file import read_yaml
 
 CLEANING, BUILDING, QUESTIONS, MANIPULATION = "desk_cleaning", "block_building", "desk_questions", "eb_manipulation"
 ENVIRONMENTS = (CLEANING, BUILDING, QUESTIONS, MANIPULATION)
@@ -85,5 +85,5 @@ def one_of(random: Random, *words: str) -> str:
 
 @cache
 def _wordings() -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "wordings.yaml").read_text())
+    found: dict[str, dict[str, list[str]]] = read_yaml(Path(__file__).parent / "wordings.yaml")
     return found
