@@ -35,6 +35,9 @@ def deskhand(monkeypatch, capsys):
         (("demo", "--scene", "nowhere.yaml"), "empty_instruction", "--instruction"),
         (("trial", "fly"), "invalid_input", "desk_cleaning"),
         (("trial", "desk_cleaning", "--mode", "magic"), "invalid_input", "tools"),
+        (("trial", "desk_cleaning", "--planner", "magic"), "invalid_input", "embedded"),
+        (("trial", "desk_cleaning", "--planner", "auto", "--local"), "invalid_input", "--local"),
+        (("trial", "desk_cleaning", "--composed", "--local"), "invalid_input", "--composed"),
     ],
 )
 def test_bad_input_is_one_clear_error(arguments, code, says, tmp_path, deskhand):

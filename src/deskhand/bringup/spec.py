@@ -80,7 +80,7 @@ class StackOptions:
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
-    ``composed``: the nodes that neither stop nor drive the arm are one process, which takes less memory and starts faster.
+    ``composed``: the nodes that neither stop nor drive the arm are one process, which takes less memory.
     ``episodes`` is the folder for the records of tasks, one each; empty: :data:`EPISODES`. ``files`` are folders from which tools may read plans and pictures.
     """
 

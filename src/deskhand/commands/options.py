@@ -28,7 +28,7 @@ Images = Annotated[
     int | None, typer.Option("--images", min=0, help="How many of the newest pictures a model with eyes is shown. Default: as its profile says.")
 ]
 Planner = Annotated[str, typer.Option("--planner", help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")]
-Composed = Annotated[bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory, a faster start.")]
+Composed = Annotated[bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory.")]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
 Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
 Reality = Annotated[

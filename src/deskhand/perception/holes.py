@@ -64,7 +64,7 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]
     """
     size = np.asarray(item.size, dtype=float)
     near = points[np.isfinite(points).all(axis=1)]
-    local = transform_points(inverse(_upright(item)), near.astype(float))
+    local = transform_points(inverse(item.pose), near.astype(float))
     within = (np.abs(local[:, :2]) < size[:2] / 2).all(axis=1)
     level = _level_of(near[within, 2], item)
     flat = near[within & (np.abs(near[:, 2] - level) < LEVEL), :2].astype(float)
@@ -145,7 +145,3 @@ def _level_of(heights: npt.NDArray[np.float32], item: SceneObject) -> float:
     """The height at which most of the points near the top lie [m]."""
     near = heights[np.abs(heights - item.top) < 2 * LEVEL]
     return float(np.median(near)) if len(near) else item.top
-
-
-def _upright(item: SceneObject) -> Array:
-    return np.asarray(item.pose, dtype=float)

@@ -106,7 +106,7 @@ def _lower(ctx: SkillContext, held: Held, way: _Way, offset: Array, allow: tuple
         lift = make_transform(translation=[*offset, way.level + height - held.object.bottom])
         return np.asarray(lift @ way.to_hole @ held.picked_from @ inverse(held.tcp_T_object))
 
-    if not data["tried"] - 1:
+    if data["tried"] == 1:
         ctx.step(0.3, f"bring {held.object.id} over the hole")
         ctx.execute(ctx.plan(MotionGoal(poses=(tcp_at(OVER),))))
     ctx.execute(ctx.plan_line((tcp_at(ABOVE),), PlanOptions(allow=allow, speed_scale=SLOW)))

@@ -145,7 +145,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         raise DeskhandError("invalid_input", "--servos says what is wrong with the servos behind a driver.", hint="Give --driver as well.")
     load_reality(options.servos)
     _check_simulation(options)
-    _check_planner(options)
+    _check_nodes(options)
     profile = with_images(load_profile(options.brain), options.images)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
@@ -189,11 +189,13 @@ def _check_simulation(options: TrialOptions) -> None:
     require_gazebo()
 
 
-def _check_planner(options: TrialOptions) -> None:
+def _check_nodes(options: TrialOptions) -> None:
     if options.planner not in PLANNERS:
         raise DeskhandError("invalid_input", f"there is no planner {options.planner!r}; valid: {', '.join(PLANNERS)}.")
     if options.planner != "embedded" and options.local:
         raise DeskhandError("invalid_input", f"the planner {options.planner} runs behind the motion node.", hint="Leave --local out.")
+    if options.composed and options.local:
+        raise DeskhandError("invalid_input", "--composed puts nodes together, and --local has none.", hint="Leave one of them out.")
     if options.planner == "moveit" and not moveit_is_there():
         raise DeskhandError("missing_dependency", "moveit_py is not installed.", hint="apt install ros-jazzy-moveit-py, or leave --planner out.")
 

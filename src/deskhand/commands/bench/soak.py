@@ -39,6 +39,7 @@ def soak(
     console = Console(highlight=False)
     begun: list[float] = []
     done: list[Done] = []
+    ended = False
     options = TrialOptions(arm=arm, brain=brain, planner=planner, composed=composed, timeout=timeout)
     try:
         for each in measured(options, instructions, episode, begun.append):
@@ -47,6 +48,11 @@ def soak(
             console.print(f"{each.number + 1} of {instructions}: {outcome} in {each.seconds:.1f} s, {sum(each.memory.values()):.0f} MB in all")
     except KeyboardInterrupt:
         console.print("stopped")
+    except DeskhandError as error:  # what was measured until then is told all the same
+        if not done:
+            raise
+        ended = True
+        console.print(f"error {error.code}: {error}")
     if not done:
         raise typer.Exit(1)
     found = {"bench": "soak", "composed": composed, "start_s": round(begun[0], 2), **summarise(done)}
@@ -59,5 +65,5 @@ def soak(
         console.print(table)
         console.print(f"the last instructions took {found['last_to_first']:.2f} times as long as the first")
     console.print(f"{found['done']} of {found['instructions']} done; all nodes were ready after {found['start_s']:.1f} s")
-    if found["done"] < found["instructions"]:
+    if ended or found["done"] < found["instructions"]:
         raise typer.Exit(1)
