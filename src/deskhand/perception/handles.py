@@ -20,7 +20,7 @@ BODY = 0.045  # [m] edge of the smallest side that a handle is on
 THIN, NARROW = 0.004, 0.035  # [m] the thinner way of a handle: less is an edge, more no hand closes on
 LONG = 0.20  # [m]
 FEWEST = 8  # points
-ABOVE = 0.012  # [m] over what the object stands on, below which what is in front of it stands there too
+ABOVE = 0.012  # [m] over what the object stands on, from which on points count; what comes down so far stands in front of it
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ def find_handles(cloud: npt.NDArray[np.float32], item: SceneObject, floor: float
     """
     size = np.asarray(item.size, dtype=float)
     local = transform_points(inverse(item.pose), np.asarray(cloud, dtype=float))
-    near = local[(np.abs(local) < size / 2 + MOST).all(axis=1) & (cloud[:, 2] > floor + ABOVE)]
-    found = [handle for axis, sign in _sides(item) for handle in _on_side(near, size, axis, sign)]
+    close = (np.abs(local) < size / 2 + MOST).all(axis=1) & (cloud[:, 2] > floor + ABOVE)
+    near, heights = local[close], np.asarray(cloud[close, 2] - floor, dtype=float)
+    found = [handle for axis, sign in _sides(item) for handle in _on_side(near, heights, size, axis, sign)]
     return sorted((_in_world(item, *each) for each in found), key=lambda handle: -float(handle.centre[2]))
 
 
@@ -74,7 +75,7 @@ def _sides(item: SceneObject) -> Iterator[tuple[int, float]]:
                 yield axis, sign
 
 
-def _on_side(points: Array, size: Array, axis: int, sign: float) -> list[tuple[int, float, Array, Array, float]]:
+def _on_side(points: Array, heights: Array, size: Array, axis: int, sign: float) -> list[tuple[int, float, Array, Array, float]]:
     """(axis, sign, middle (3,), extents (3,), gap) in the frame of the object's box of what sticks out of one side."""
     others = [number for number in range(3) if number != axis]
     out, flat = sign * points[:, axis], points[:, others]
@@ -85,7 +86,8 @@ def _on_side(points: Array, size: Array, axis: int, sign: float) -> list[tuple[i
     if level is None:
         return []
     sticks = (out > level + LEAST / 2) & (out < level + MOST) & (np.abs(flat) < size[others] / 2 + CELL).all(axis=1)
-    return [(axis, sign, *_measured(out[own], flat[own], level, axis, sign)) for own in _clusters(flat, sticks) if _is_handle(out[own] - level, flat[own])]
+    own = [one for one in _clusters(flat, sticks) if heights[one].min() > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
+    return [(axis, sign, *_measured(out[one], flat[one], level, axis, sign)) for one in own]
 
 
 def _level(out: Array, flat: Array, half: float) -> float | None:
@@ -118,7 +120,7 @@ def _clusters(flat: Array, sticks: npt.NDArray[np.bool_]) -> Iterator[npt.NDArra
 
 def _is_handle(out: Array, flat: Array) -> bool:
     spread = np.sort(np.quantile(flat, 0.95, axis=0) - np.quantile(flat, 0.05, axis=0))
-    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and LEAST < np.quantile(out, 0.9) < MOST)
+    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and out.max() < MOST - NOISE)
 
 
 def _measured(out: Array, flat: Array, level: float, axis: int, sign: float) -> tuple[Array, Array, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from scipy.spatial import cKDTree
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle, transform_points
@@ -24,12 +25,15 @@ OPENING = 0.024  # [m] that the fingers are open wider than a handle as they com
 SLOW = 0.3  # of the full speed
 LONGEST = 0.30  # [m]
 WIDE_OPEN = np.deg2rad(100.0)  # of a lid: past upright it stays
+FALLS = np.deg2rad(80.0)  # by which it may fall on from there
 ARC = np.deg2rad(10.0)  # between waypoints
 ALONG = (0.5, 0.25, 0.0)  # of a lid's turn, by which the hand turns as well: all of it brings the wrist behind the lid
 LITTLE, MOST, ALL = 0.1, 0.4, 0.97  # of the way must be within reach: nobody knows how far to shut; a lid that is not past upright falls shut
 OFF_MIDDLE = 0.25  # of half the lid, that its handle is off the middle: it is beside the edge that rises
-SHARE = 0.3  # of a handle's points, that must be seen where it has gone to; as many may be left where it was
-BESIDE = 0.006  # [m] about a handle in which its points are looked for
+BESIDE = 0.006  # [m] up to which what is seen is near where a point of the handle should be
+LEFT = 0.1  # of that, in the mean over its points, by which its old place must be farther from all that is seen
+FEWEST, SHARE = 8, 0.3  # points that must be seen where it has gone to, and of those that were
+CLOSE = 0.003  # [m] about a handle in which points are its own
 NEAR = 0.03  # [m] of the handle: what looks took for an object of its own
 SLIPPED = 0.004  # [m] that the fingers may close further
 TRIES = 6  # ways to grip that are planned
@@ -44,6 +48,7 @@ class _Way:
         at: its world transform (4, 4) after an amount: [m], or [rad] of a knob.
         amounts: of the waypoints; the last is all of it.
         least: what it must move by to have moved, and ``step`` in which looks tell how far.
+        beyond: how much further it may go by itself.
         within_reach: share of the way that must be.
         hand: shares of its turn by which the hand may turn as well.
         pivot: (3,) axis about which it turns between the fingers; None: it does not.
@@ -53,6 +58,7 @@ class _Way:
     amounts: tuple[float, ...]
     least: float = 0.02
     step: float = BESIDE
+    beyond: float = 0.0
     within_reach: float = MOST
     hand: tuple[float, ...] = (0.0,)
     pivot: Array | None = None
@@ -116,7 +122,7 @@ def open_lid(ctx: SkillContext, object_id: str, near: Array | None = None) -> Sk
         return make_transform(rotation, edge - rotation @ edge)
 
     amounts = radius * np.append(np.arange(ARC, WIDE_OPEN, ARC), WIDE_OPEN)
-    return _by_the_handle(ctx, scene, handle, _Way(at, tuple(map(float, amounts)), within_reach=ALL, hand=ALONG, pivot=turning), "m")
+    return _by_the_handle(ctx, scene, handle, _Way(at, tuple(map(float, amounts)), beyond=radius * FALLS, within_reach=ALL, hand=ALONG, pivot=turning), "m")
 
 
 @skill
@@ -274,24 +280,28 @@ def _touched(scene: Scene, handle: Handle) -> tuple[tuple[str, str], ...]:
 # ---------------------------------------------------------------- what a look says
 
 
-def _points_of(cloud: Array, handle: Handle, gone: Array) -> int:
-    """Points that are seen where the outer half of the handle would be after ``gone`` (4, 4)."""
-    back = transform_points(np.linalg.inv(gone), np.asarray(cloud, dtype=float)) - handle.centre
-    local = back @ np.column_stack([handle.outward, handle.along, handle.across]) - [handle.size[0] / 4, 0.0, 0.0]
-    return int((np.abs(local) <= np.asarray(handle.size) / [4, 2, 2] + BESIDE).all(axis=1).sum())
-
-
 def _told(after: Scene, before: Scene, handle: Handle, way: _Way, longest: float, stopped: bool, unit: str) -> SkillResult:
-    """By which amount the handle has gone as is seen, ``longest`` at most: it may have slipped; whether it has left its place."""
-    name, were = handle.object_id, _points_of(before.cloud, handle, np.eye(4))
-    steps = np.arange(0.0, longest + way.step, way.step)
-    seen = [_points_of(after.cloud, handle, way.at(float(step))) for step in steps]
-    far = seen[int(np.ceil(way.least / way.step)) :]
-    if not far or max(far) < SHARE * were or max(far) <= seen[0]:
-        where = "still seen where it was" if seen[0] >= SHARE * were else "not seen where it may have gone"
+    """By which amount the handle has gone as is seen, less than the hand where it slipped; whether it has left its place."""
+    name, points = handle.object_id, _within(before.cloud, handle, np.eye(4))
+    tree = cKDTree(np.asarray(after.cloud, dtype=float) if len(after.cloud) else np.full((1, 3), np.inf))
+    steps = np.arange(0.0, longest + way.step + way.beyond, way.step / 4)
+    apart = np.array([np.minimum(tree.query(transform_points(way.at(float(step)), points))[0], BESIDE).mean() for step in steps])
+    there = np.array([len(_within(after.cloud, handle, way.at(float(step)))) for step in steps])
+    gone = (steps >= way.least) & (there >= max(FEWEST, SHARE * len(points)))
+    best = int(np.where(gone, apart, np.inf).argmin())
+    if not gone[best] or apart[0] < apart[best] + LEFT * BESIDE:
+        where = "still seen where it was" if there[0] >= SHARE * len(points) else "not seen where it may have gone"
         data: dict[str, Any] = {"object_id": name, "moved": 0.0, "stopped": stopped}
         raise SkillError("not_moved", f"the handle of {name} is {where} (the hand went {longest:.3g} {unit}).", data)
-    moved = float(np.mean([step for step, count in zip(steps, seen, strict=True) if step >= way.least and count > 0.9 * max(far)]))
+    moved = float(steps[best])
     place = transform_points(way.at(moved), handle.centre[None])[0]
     data = {"object_id": name, "handle": np.round(place, 4).tolist(), "moved": round(moved, 4), "stopped": stopped}
     return SkillResult("", f"the handle of {name} has gone {moved:.2g} {unit}{', and goes no further' if stopped else ''}; it is seen there", data)
+
+
+def _within(cloud: Array, handle: Handle, gone: Array) -> Array:
+    """Points (N, 3) that are seen where the outer half of the handle would be after ``gone`` (4, 4)."""
+    points = np.asarray(cloud, dtype=float)
+    turn = gone[:3, :3] @ np.column_stack([handle.outward, handle.along, handle.across])
+    local = (points - transform_points(gone, handle.centre[None])[0]) @ turn - [handle.size[0] / 4, 0.0, 0.0]
+    return np.asarray(points[(np.abs(local) <= np.asarray(handle.size) / [4, 2, 2] + CLOSE).all(axis=1)])
