@@ -86,7 +86,7 @@ def _on_side(points: Array, heights: Array, size: Array, axis: int, sign: float)
     if level is None:
         return []
     sticks = (out > level + LEAST / 2) & (out < level + MOST) & (np.abs(flat) < size[others] / 2 + CELL).all(axis=1)
-    own = [one for one in _clusters(flat, sticks) if heights[one].min() > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
+    own = [one for one in _clusters(flat, sticks) if np.quantile(heights[one], 0.1) > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
     return [(axis, sign, *_measured(out[one], flat[one], level, axis, sign)) for one in own]
 
 
@@ -120,7 +120,7 @@ def _clusters(flat: Array, sticks: npt.NDArray[np.bool_]) -> Iterator[npt.NDArra
 
 def _is_handle(out: Array, flat: Array) -> bool:
     spread = np.sort(np.quantile(flat, 0.95, axis=0) - np.quantile(flat, 0.05, axis=0))
-    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and out.max() < MOST - NOISE)
+    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and np.quantile(out, 0.95) < MOST - NOISE)
 
 
 def _measured(out: Array, flat: Array, level: float, axis: int, sign: float) -> tuple[Array, Array, float]:

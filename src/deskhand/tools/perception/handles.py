@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception import handles as seeing
+from deskhand.perception.handles import Handle
 from deskhand.tools.objects import rounded
+from deskhand.types import SceneObject
 
 
 class SeenHandle(TypedDict):
@@ -22,6 +25,9 @@ class SeenHandle(TypedDict):
     along: Annotated[list[float], Field(description="unit vector of its longer way within that side")]
     size: Annotated[list[float], Field(description="[sticking out, longer, thinner way] [m]")]
     side: Annotated[str, Field(description="side or top")]
+    off_middle: Annotated[
+        float, Field(description="how far it is off the middle of that side, as a share of half the side: a knob about 0, a lid's handle more")
+    ]
 
 
 class HandlesSeen(TypedDict):
@@ -60,7 +66,15 @@ def find_handles(
                 along=rounded(handle.along),
                 size=rounded(handle.size),
                 side="top" if handle.on_top else "side",
+                off_middle=round(_off_middle(scene.get(handle.object_id), handle), 2),
             )
             for handle in found
         ]
     )
+
+
+def _off_middle(item: SceneObject, handle: Handle) -> float:
+    """The larger share over both ways within the side."""
+    off = np.abs(item.pose[:3, :3].T @ (handle.centre - item.position))
+    within = np.abs(item.pose[:3, :3].T @ handle.outward) < 0.5
+    return float((off / (np.asarray(item.size, dtype=float) / 2))[within].max())
