@@ -22,7 +22,7 @@ _KNOBS = "knob|dial|switch|control|valve"
 _APPLIANCES = "stove|burner|cooker|hob|hot ?plate|heater|oven|tap|faucet|radio|lamp|light|machine|appliance"
 _SIDES = "|".join(f"(?P<{name}>{words})" for name, words in _WHICH.items())
 _ADJECTIVES = rf"(?:(?:{'|'.join(sorted(lex.COLORS, key=len, reverse=True))}|wooden|small|big|large|little|metal|plastic|closed|open|shut) )*"
-_OF = rf"(?: (?:of|in|on|from) (?:the|that|this) (?P<of>{_ADJECTIVES}[a-z ]+?))?"
+_OF = r"(?: (?:of|in|on|from) (?:the|that|this) (?P<of>(?:(?!and\b|then\b|put\b)[a-z]+ ?){1,4}?))?"
 _WHAT = rf"(?:the|that|this|your|its|a) (?:(?:{_SIDES}) )?(?P<what>{_ADJECTIVES}(?:{_DRAWERS}|{_PARTS}|{_LIDS}|box|case|casket|tin)){_OF}"
 _MANNER = r"(?: (?:fully|completely|all the way|wide|a (?:little|bit)|slightly|again|please|up|out|open|shut|in|halfway|as far as it goes|for me|now))*"
 _FAR = r"(?: by (?:about )?(?P<far>\d+(?:\.\d+)?) ?(?P<unit>cm|centimet(?:re|er)s?|mm|millimet(?:re|er)s?))?"

@@ -157,7 +157,7 @@ def _parse(text: str) -> Instruction:
     return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(one for item in joined for one in _through_holes(item)))
 
 
-_FIRST = re.compile(r"(?P<first>.+?)(?:,? and(?: then)?|, then|[;.]) (?P<rest>.+)")
+_FIRST = re.compile(r"(?P<first>.+?)(?:,? and(?: then)?|, then|[;.,]) (?P<rest>.+)")
 _LAST = re.compile(r"(?P<rest>.+)(?:,? and(?: then)?|, then|[;.]) (?P<last>(?:close|shut|push in|push shut|slide shut) .+)")
 _INSIDE = re.compile(r"\b(?:inside(?: (?:of )?it)?|in(?:to|side)? it|there|therein)$")
 

@@ -36,6 +36,7 @@ FEWEST, SHARE = 8, 0.3  # points that must be seen where it has gone to, and of 
 CLOSE = 0.003  # [m] about a handle in which points are its own
 NEAR = 0.03  # [m] of the handle: what looks took for an object of its own
 SLIPPED = 0.004  # [m] that the fingers may close further
+OUT = 0.3  # of the way back out that must be free
 TRIES = 6  # ways to grip that are planned
 ARM = 0.1  # [m] by which an angle [rad] counts as much as a distance
 
@@ -192,7 +193,7 @@ def _hinge(item: SceneObject, handle: Handle) -> tuple[Array, Array]:
 
 def _by_the_handle(ctx: SkillContext, scene: Scene, handle: Handle, way: _Way, unit: str) -> SkillResult:
     """Grip it, go along the way, let go, look."""
-    gripper, allow = ctx.robot.arm.gripper, _touched(scene, handle)
+    gripper, allow = ctx.robot.arm.gripper, _touched(scene, handle, way)
     ctx.step(0.15, f"grip the handle of {handle.object_id}")
     grips = handle_grips(handle, gripper, float(scene.table.pose[2, 3]), way.pivot)
     if not grips:
@@ -231,7 +232,10 @@ def _planned(ctx: SkillContext, grips: list[HandleGrip], way: _Way, allow: tuple
             continue
         for share in way.hand:
             try:
-                ctx.plan_line(way.waypoints(grip.pose, share), PlanOptions(start=onto.end, speed_scale=SLOW, allow=allow, min_fraction=way.within_reach))
+                poses = way.waypoints(grip.pose, share)
+                there = ctx.plan_line(poses, PlanOptions(start=onto.end, speed_scale=SLOW, allow=allow, min_fraction=way.within_reach))
+                if way.pivot is not None:  # back by any other way the hand takes the lid along
+                    ctx.plan_line((_out(poses[-1]),), PlanOptions(start=there.end, allow=allow, min_fraction=OUT))
                 return above, onto, share
             except DeskhandError as error:
                 last = _unreached(error, "the way from a grip")
@@ -261,20 +265,36 @@ def _follow(ctx: SkillContext, waypoints: tuple[Array, ...], allow: tuple[tuple[
 def _back(ctx: SkillContext, allow: tuple[tuple[str, str], ...]) -> None:
     """Out the way the hand came in, or up."""
     now = ctx.robot.tcp_pose()
-    up = make_transform(translation=[0, 0, PREGRASP]) @ now
-    for out in (now @ make_transform(translation=[0, 0, -PREGRASP]), up):
+    for out in (_out(now), make_transform(translation=[0, 0, PREGRASP]) @ now):
         try:
-            ctx.execute(ctx.plan_line((out,), PlanOptions(allow=allow, speed_scale=2 * SLOW, min_fraction=0.3)))
+            ctx.execute(ctx.plan_line((out,), PlanOptions(allow=allow, speed_scale=2 * SLOW, min_fraction=OUT)))
             return
         except DeskhandError as error:
             _unreached(error, "straight out")
     ctx.execute(ctx.plan(MotionGoal(named=HOME), PlanOptions(allow=allow)))
 
 
-def _touched(scene: Scene, handle: Handle) -> tuple[tuple[str, str], ...]:
-    """The gripper may touch what the handle is on, and what looks took its parts for."""
-    near = [item.id for item in scene.objects if float(np.linalg.norm(item.position - handle.centre)) < NEAR]
-    return tuple(("gripper", name) for name in {handle.object_id, *near})
+def _out(pose: Array) -> Array:
+    """World_T_tcp (4, 4) back along the approach."""
+    return np.asarray(pose @ make_transform(translation=[0, 0, -PREGRASP]))
+
+
+def _touched(scene: Scene, handle: Handle, way: _Way) -> tuple[tuple[str, str], ...]:
+    """The gripper may touch what the handle is on, and what looks took for objects of their own that are parts of it: at the handle and within its box, or as
+    high, where the handle goes straight into them: the case of a drawer that stands open.
+    """
+    body = scene.get(handle.object_id)
+    ends = [transform_points(way.at(amount), handle.centre[None])[0] for amount in np.linspace(0.0, way.amounts[-1], 20)]
+    into = [end for end in ends if float((end - handle.centre) @ handle.outward) < 0] if way.pivot is None else []
+    parts = [item.id for item in scene.objects if _apart(item, handle.centre) < NEAR and _apart(body, item.position) < NEAR]
+    parts += [item.id for item in scene.objects if item.top > handle.centre[2] and any(_apart(item, end) < NEAR for end in into)]
+    return tuple(("gripper", name) for name in {handle.object_id, *parts})
+
+
+def _apart(item: SceneObject, place: Array) -> float:
+    """Distance [m] of a place (3,) from an object's box."""
+    local = np.abs(item.pose[:3, :3].T @ (place - item.position)) - np.asarray(item.size, dtype=float) / 2
+    return float(np.linalg.norm(np.maximum(local, 0.0)))
 
 
 # ---------------------------------------------------------------- what a look says

@@ -279,13 +279,13 @@ def shut_again(desk: ScenarioDesk) -> Measured:
 @scenario(
     tool="close_drawer",
     name="already_shut",
-    situation="A drawer that is shut: is it told that it did not move?",
+    situation="A drawer that is shut: is it claimed to have moved?",
     world=furniture,
     changes=True,
 )
 def already_shut(desk: ScenarioDesk) -> Measured:
     desk.look()
-    return Measured(float(desk.result("close_drawer", _handle(desk, "side", "drawer")).code == "not_moved"), "told", equal=1)
+    return Measured(float(desk.result("close_drawer", _handle(desk, "side", "drawer")).ok), "claims", equal=0)
 
 
 @scenario(
@@ -323,10 +323,10 @@ def as_far_as_it_turned(desk: ScenarioDesk) -> Measured:
 @scenario(
     tool="turn_knob",
     name="against_its_stop",
-    situation="A knob at its stop is turned against it: is it told that it did not move?",
+    situation="A knob at its stop is turned against it: is it claimed to have moved?",
     world=furniture,
     changes=True,
 )
 def against_its_stop(desk: ScenarioDesk) -> Measured:
     desk.look()
-    return Measured(float(desk.result("turn_knob", {**_handle(desk, "top", "knob"), "angle": -1.2}).code == "not_moved"), "told", equal=1)
+    return Measured(float(desk.result("turn_knob", {**_handle(desk, "top", "knob"), "angle": -1.2}).ok), "claims", equal=0)
