@@ -49,7 +49,7 @@ def parse_operating(text: str) -> Operate | None:
             return _opened(found, act, said)
     if found := _TURN_ON.fullmatch(said):
         on = (found["on"] or found["on2"]) == "on"
-        return Operate("turn", _ref(found["of"] or found["of2"] or found["what"] or found["what2"]), "knob", angle=USUAL if on else -USUAL, either=True)
+        return Operate("turn", _ref(found["of"] or found["of2"] or found["what"] or found["what2"]), "knob", angle=USUAL if on else -USUAL, either=on)
     if found := _TURN.fullmatch(said):
         way = found["way"] or found["way2"] or ""
         part = (found["part"] or found["part2"] or "").strip("a ")

@@ -22,6 +22,8 @@ TOOLS = {
 FIND = ("find_handles", "find the handles of drawers, lids and knobs")
 MIDDLE = 0.35
 """How far off the middle of its side, as a share of half that side, the handle of a knob may be; that of a lid is farther."""
+PLAINLY = 1.2
+"""How many times farther than all else on top a knob sticks out that needs no more words."""
 
 Row = dict[str, Any]
 
@@ -78,6 +80,10 @@ def chosen(wish: Operate, rows: Sequence[Row], objects: Sequence[Seen], moved: S
         left = [row for row in sides if row["object_id"] in like and (wish.part == "drawer" or (row["off_middle"] < MIDDLE) == (wish.part == "knob"))]
     if moved is not None and len(left) > 1 and not wish.which:
         return [min(left, key=lambda row: float(np.linalg.norm(np.subtract(row["position"], moved))))]
+    if wish.part == "knob" and len(left) > 1:
+        first, second = sorted(left, key=lambda row: -row["size"][0])[:2]
+        if first["size"][0] > PLAINLY * second["size"][0]:
+            return [first]
     if wish.which and left:
         heights = sorted(left, key=lambda row: -row["position"][2])
         if wish.which == "middle":

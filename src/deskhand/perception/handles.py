@@ -68,10 +68,11 @@ def find_handles(cloud: npt.NDArray[np.float32], item: SceneObject, floor: float
 
 
 def _sides(item: SceneObject) -> Iterator[tuple[int, float]]:
-    """Axis of the object's box and direction of its sides, but for the one it stands on."""
+    """Axis of the object's box and direction of its flat sides, but for the one it stands on."""
     for axis in range(3):
         for sign in (1.0, -1.0):
-            if sign * float(item.pose[2, axis]) > -0.7:
+            upright = abs(float(item.pose[2, axis])) > 0.7
+            if sign * float(item.pose[2, axis]) > -0.7 and (upright or item.shape not in ("cylinder", "sphere")):
                 yield axis, sign
 
 
