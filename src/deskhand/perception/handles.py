@@ -20,7 +20,7 @@ BODY = 0.045  # [m] edge of the smallest side that a handle is on
 THIN, NARROW = 0.004, 0.035  # [m] the thinner way of a handle: less is an edge, more no hand closes on
 LONG = 0.20  # [m]
 FEWEST = 8  # points
-ABOVE = 0.012  # [m] over what the object stands on, from which on points count; what comes down so far stands in front of it
+ABOVE = 0.012  # [m] over the table, from which on points count; what comes down so far stands in front of it
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Handle:
 def find_handles(cloud: npt.NDArray[np.float32], item: SceneObject, floor: float = 0.0) -> list[Handle]:
     """Handles on the sides of ``item`` that are seen, the uppermost first.
 
-    ``cloud`` (N, 3) [m, world]: everything seen above the table. ``floor`` [m]: height of what ``item`` stands on.
+    ``cloud`` (N, 3) [m, world]: everything seen above the table. ``floor`` [m]: height of the table.
     """
     size = np.asarray(item.size, dtype=float)
     local = transform_points(inverse(item.pose), np.asarray(cloud, dtype=float))
@@ -87,7 +87,7 @@ def _on_side(points: Array, heights: Array, size: Array, axis: int, sign: float)
     if level is None:
         return []
     sticks = (out > level + LEAST / 2) & (out < level + MOST) & (np.abs(flat) < size[others] / 2 + CELL).all(axis=1)
-    own = [one for one in _clusters(flat, sticks) if np.quantile(heights[one], 0.1) > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
+    own = [one for one in _clusters(flat, sticks) if np.quantile(heights[one], 0.04) > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
     return [(axis, sign, *_measured(out[one], flat[one], level, axis, sign)) for one in own]
 
 
@@ -121,7 +121,7 @@ def _clusters(flat: Array, sticks: npt.NDArray[np.bool_]) -> Iterator[npt.NDArra
 
 def _is_handle(out: Array, flat: Array) -> bool:
     spread = np.sort(np.quantile(flat, 0.95, axis=0) - np.quantile(flat, 0.05, axis=0))
-    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and np.quantile(out, 0.95) < MOST - NOISE)
+    return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and np.mean(out > MOST - 2 * NOISE) < 0.03)
 
 
 def _measured(out: Array, flat: Array, level: float, axis: int, sign: float) -> tuple[Array, Array, float]:

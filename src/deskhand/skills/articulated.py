@@ -157,7 +157,7 @@ def _begin(ctx: SkillContext, verb: str, object_id: str, near: Array | None, on_
     if not len(scene.cloud):
         scene = ctx.look()
     item = scene.get(object_id)
-    handles = [handle for handle in find_handles(scene.cloud, item, max(0.0, item.bottom)) if handle.on_top == on_top]
+    handles = [handle for handle in find_handles(scene.cloud, item, float(scene.table.pose[2, 3])) if handle.on_top == on_top]
     if not handles:
         raise DeskhandError("no_handle", f"no handle is seen on {'top' if on_top else 'a side'} of {object_id}.", hint="Look from another side.")
     if near is None and len(handles) > 1:
@@ -203,7 +203,7 @@ def _by_the_handle(ctx: SkillContext, scene: Scene, handle: Handle, way: _Way, u
     ctx.execute(above)
     ctx.belief.disturb(pushes=True)
     ctx.execute(onto)
-    closed = ctx.grip(gripper.width_min, gripper.force_max).width
+    closed = ctx.grip(gripper.width_min).width
     if closed < gripper.width_min + MIN_WIDTH_ABOVE:
         _back(ctx, allow)
         raise DeskhandError("grasp_failed", f"nothing is between the fingers where the handle of {handle.object_id} should be.")

@@ -56,7 +56,7 @@ def find_handles(
     if scene is None:
         raise DeskhandError("precondition_failed", "nobody has looked at the desk yet.", hint="Call detect_objects first.")
     items = [scene.get(object_id)] if object_id else list(scene.objects)
-    found = [handle for item in items for handle in seeing.find_handles(scene.cloud, item, max(0.0, item.bottom))]
+    found = [handle for item in items for handle in seeing.find_handles(scene.cloud, item, float(scene.table.pose[2, 3]))]
     return HandlesSeen(
         handles=[
             SeenHandle(
