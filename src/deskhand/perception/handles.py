@@ -20,6 +20,7 @@ BODY = 0.045  # [m] edge of the smallest side that a handle is on
 THIN, NARROW = 0.004, 0.035  # [m] the thinner way of a handle: less is an edge, more no hand closes on
 LONG = 0.20  # [m]
 FEWEST = 8  # points
+ROUND = 0.1  # by which the ways across an upright round object differ at most
 ABOVE = 0.012  # [m] over the table, from which on points count; what comes down so far stands in front of it
 
 
@@ -69,10 +70,10 @@ def find_handles(cloud: npt.NDArray[np.float32], item: SceneObject, floor: float
 
 def _sides(item: SceneObject) -> Iterator[tuple[int, float]]:
     """Axis of the object's box and direction of its flat sides, but for the one it stands on."""
-    for axis in range(3):
+    round_about = item.shape in ("cylinder", "sphere") and abs(item.size[0] - item.size[1]) < ROUND * max(item.size[:2]) and abs(item.pose[2, 2]) > 0.7
+    for axis in (2,) if round_about else range(3):
         for sign in (1.0, -1.0):
-            upright = abs(float(item.pose[2, axis])) > 0.7
-            if sign * float(item.pose[2, axis]) > -0.7 and (upright or item.shape not in ("cylinder", "sphere")):
+            if sign * float(item.pose[2, axis]) > -0.7:
                 yield axis, sign
 
 
