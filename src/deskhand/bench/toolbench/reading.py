@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.etp.card import Card
+from deskhand.language.lexicon import COLORS as COLOR_WORDS
+from deskhand.language.lexicon import CONTAINER_KINDS, CONTAINER_NOUNS, HYPERNYMS, KIND_WORDS, SIZES
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _POINT = re.compile(rf"[(\[]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*(?:,\s*({_NUMBER})\s*)?[)\]]")
@@ -16,6 +18,14 @@ _PIXEL = re.compile(rf"column ({_NUMBER}),? (?:and )?row ({_NUMBER})")
 _LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m)\b")
 _METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 COLORS = ("red", "green", "blue", "yellow", "orange", "white", "black", "brown", "grey", "purple")
+_NOUNS = sorted({noun for nouns in (*KIND_WORDS.values(), *HYPERNYMS.values(), CONTAINER_NOUNS) for noun in nouns}, key=lambda noun: -len(noun))
+_QUALITIES = sorted({*COLOR_WORDS, *SIZES, "left", "right", "upper", "lower", "top", "bottom"}, key=lambda word: -len(word))
+_DESCRIBED = re.compile(
+    rf"\b(?P<told>(?:(?:the|an?|that|this|my|your|{'|'.join(map(re.escape, _QUALITIES))})\s+)+)(?P<noun>{'|'.join(map(re.escape, _NOUNS))})\b", re.IGNORECASE
+)
+"""An object in words: its kind, with what tells it from others."""
+_VALUES = re.compile(rf"[(\[][^()\[\]a-z]*[)\]]|\b[xyz]\s*=?\s*{_NUMBER}|{_NUMBER}")
+_CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
 _SIDES = {"left": math.pi / 2, "right": -math.pi / 2, "away": 0.0, "towards": math.pi}
 
 
@@ -35,6 +45,17 @@ def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> 
     if "points" in found and "path" in fields:
         found["points"] = known["points"]
     return found
+
+
+def described(say: str) -> list[str]:
+    """The objects that words describe, each once."""
+    return list(dict.fromkeys(re.sub(r"^(the|an?|that|this|my|your) ", "", found[0].lower()) for found in _DESCRIBED.finditer(say)))
+
+
+def without_values(say: str) -> str:
+    """The words without what tells which objects, places and amounts are meant: what is wanted of whichever."""
+    general = _DESCRIBED.sub(lambda found: "the container" if found["noun"].lower() in _CARRIERS else "the object", say)
+    return " ".join(_VALUES.sub(" ", general).split())
 
 
 def _choices(schema: Mapping[str, Any]) -> list[str]:
