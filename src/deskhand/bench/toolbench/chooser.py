@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.bench.toolbench.items import Item
-from deskhand.bench.toolbench.reading import arguments_of, described, names_unseen, values_in, without_values
+from deskhand.bench.toolbench.reading import arguments_of, asks_told, described, is_behind, names_unseen, values_in, without_values
 from deskhand.etp.card import Card
 from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
 
 _OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
 _FIRST = 5  # tools of the search that may be what is wanted
+_MEASURED = 10  # tools of the search that may have told already what is asked
 _AS_GOOD = 0.85  # of the best score
 _TAKES = 0.25  # of the search's score, for taking what the words give
 _PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
@@ -34,14 +35,24 @@ class Chooser:
         self._registry = registry
 
     def need(self, item: Item) -> dict[str, Any]:
-        """Needed when what is wanted takes a tool that finds out something new and that has not been called, or when the words name what no look has."""
+        """Needed when the words are about what no look has shown, or when what is wanted takes a tool that finds out something new and was not called.
+
+        What a look told of an object is known, and so is what a tool of the first :data:`_MEASURED` told that was called.
+        """
         called = {turn["tool"] for turn in item.history if "result" in turn}
-        wanted = self._ranked(item.say)[0]
-        card = self._registry.get(wanted).card
+        card, searched = self._registry.get(self._ranked(item.say)[0]).card, self._searched(item.say)
         looked = any(self._gives(name, "scene_known") for name in called)
         derived = looked and (card.unit in ("detection", "spatial_grounding", "grasping") or self._reads_the_look(card))
-        unseen = looked and names_unseen(item.say, item.history)
-        return {"need": unseen or (wanted not in called and not derived)}
+        if looked and (names_unseen(item.say, item.history) or self._out_of_sight(item.say)):
+            return {"need": True}
+        if (looked and asks_told(item.say, item.history)) or called & set(sorted(searched, key=lambda name: -searched[name])[:_MEASURED]):
+            return {"need": False}
+        return {"need": not derived}
+
+    def _out_of_sight(self, say: str) -> bool:
+        """Whether the words are about a place behind something, or are as near to a tool that goes and looks as to any."""
+        hits = self._registry.search(say)
+        return is_behind(say) or any(hit.unit == "active_perception" and hit.score >= _AS_GOOD * hits[0].score for hit in hits)
 
     def selection(self, item: Item) -> dict[str, Any]:
         """The candidate that is wanted, or that makes it possible."""

@@ -75,7 +75,7 @@ def two(random: Random, names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def said(random: Random, words: str, kind: str, **values: object) -> str:
-    """One of the wordings for a kind of sub-goal, of the set ``words``; what is drawn after it is the same whichever set it is. Of a set that has none, of ``heldout``."""
+    """One of the wordings for a kind of sub-goal, of the set ``words``, or of ``heldout`` where it has none; what is drawn next is the same in all sets."""
     sets = _wordings()[kind]
     chosen = int(random.integers(len(sets["dev"])))
     if words != "dev":

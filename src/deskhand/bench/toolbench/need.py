@@ -268,14 +268,14 @@ def leaves_of(turn: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _alike(first: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
     if [sorted(each) for each in first] != [sorted(each) for each in other]:
         return False
-    for one, two in zip(first, other, strict=True):
+    for one, another in zip(first, other, strict=True):
         for name, value in one.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(two[name], int | float):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(another[name], int | float):
                 if isinstance(value, str) and _is_text(value):
                     continue  # sentences repeat the values
-                if value != two[name]:
+                if value != another[name]:
                     return False
-            elif abs(value - two[name]) > max(NUMBER * abs(value), LENGTH):
+            elif abs(value - another[name]) > max(NUMBER * abs(value), LENGTH):
                 return False
     return True
 

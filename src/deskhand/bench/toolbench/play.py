@@ -166,7 +166,7 @@ class Play:
         self.turns, self.ids, self.decided = list(state.turns), dict(state.ids), state.decided
 
     def go(self, state: PlaySnapshot, steps: Sequence[Step], noise: int = 0) -> None:
-        """From ``state``, make these calls of the expert. Where they begin as others did that were made from there, it goes on from the state in which those ended.
+        """From ``state``, make these calls of the expert; where they begin as others did that were made from there, go on from where those ended.
 
         Raises:
             DeskhandError, KeyError, IndexError: what one of them fails with, or its arguments.
