@@ -36,8 +36,8 @@ def test_words_of_strangers_find_most_tools_and_meaning_finds_more(by_words, by_
     queries = load_queries()
     words, meaning = (measure(registry, queries, "persons_dev") for registry in (by_words, by_meaning))
     assert "meaning" in by_meaning.ranked_by
-    assert words.first >= 0.7 and words.among_five >= 0.88
-    assert meaning.first >= words.first + 0.05 and meaning.among_five >= 0.97
+    assert words.first >= 0.55 and words.among_five >= 0.8
+    assert meaning.first >= words.first + 0.1 and meaning.among_five >= 0.93
 
 
 def test_queries_and_words_are_of_tools_that_there_are(by_words):

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from deskhand.etp.meaning import sentence_model
 from deskhand.tools.words import VECTORS
 
+_SAID = 0.15  # cosine that it counts to be named
 _SUPERLATIVE = re.compile(r"\b[a-z]{3,}est\b")
 
 
@@ -20,18 +23,18 @@ def choices_of(schema: Mapping[str, Any]) -> list[str]:
 
 
 def chosen(schema: Mapping[str, Any], say: str, general: str, needed: bool) -> str:
-    """The choice that the words name; else that which a superlative of theirs means; else, where one is ``needed``, that whose description means most nearly
-    the same as ``general``, the words without values. Empty for none.
+    """Of a choice that is ``needed`` that whose description means most nearly the same as ``general``, the words without values; one that is named counts
+    more. Of another one that which the words name, or a superlative of theirs means; empty for none.
     """
     choices, text = [choice for choice in choices_of(schema) if choice], say.lower()
-    if said := [choice for choice in choices if re.search(rf"\b{re.escape(choice.split('_')[0])}\b", text)]:
+    said = [choice for choice in choices if re.search(rf"\b{re.escape(choice.split('_')[0])}\b", text)]
+    if needed and choices:
+        described = [_described(choice, str(schema.get("description", ""))) for choice in choices]
+        return _nearest(general, choices, described, said) or (said[0] if said else "")
+    if said:
         return said[0]
     most, ranks = _SUPERLATIVE.findall(text), [choice for choice in choices if _SUPERLATIVE.fullmatch(choice)]
-    if most and ranks:
-        return _nearest(most[0], ranks, ranks)
-    if needed and choices:
-        return _nearest(general, choices, [_described(choice, str(schema.get("description", ""))) for choice in choices])
-    return ""
+    return _nearest(most[0], ranks, ranks, ()) if most and ranks else ""
 
 
 def _described(choice: str, description: str) -> str:
@@ -43,10 +46,13 @@ def _described(choice: str, description: str) -> str:
     return choice.replace("_", " ")
 
 
-def _nearest(text: str, choices: Sequence[str], described: Sequence[str]) -> str:
-    """The choice whose description means most nearly the same; empty without a sentence model."""
+def _nearest(text: str, choices: Sequence[str], described: Sequence[str], said: Sequence[str]) -> str:
+    """The choice whose description means most nearly the same, those that are ``said`` first by :data:`_SAID`; empty without a sentence model."""
     vectors = _vectors((text, *described))
-    return choices[int((vectors[1:] @ vectors[0]).argmax())] if vectors is not None else ""
+    if vectors is None:
+        return ""
+    alike = vectors[1:] @ vectors[0] + _SAID * np.array([choice in said for choice in choices])
+    return choices[int(alike.argmax())]
 
 
 @cache

@@ -5,6 +5,7 @@ It sees what a model would see of an item and nothing else; it never sees pictur
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,13 +18,13 @@ from deskhand.etp.registry import Registry
 
 _OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
 _FIRST = 5  # tools of the search that may be what is wanted
-_MEASURED = 10  # tools of the search that may have told already what is asked
+_VOTERS, _SOFT, _MOST = 10, 0.06, 0.35  # nearest tools that say what is asked for; score by which one counts e times as much; share that it takes
+_MEASURING = ("active_perception", "force_and_compliance", "physical_and_contact_state", "depth_and_3d_geometry")
 _AS_GOOD = 0.85  # of the best score
 _TAKES = 0.25  # of the search's score, for taking what the words give
 _PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
 _LEFT = 0.15  # of the search's score, for each object of the words that it does not take
 _WORDS, _MANY = {"text", "words", "phrase", "phrases", "what", "question", "instruction"}, 9
-_TOLD = ("scene_known",)  # what a look gives to whoever reads its result
 
 
 class Chooser:
@@ -35,24 +36,25 @@ class Chooser:
         self._registry = registry
 
     def need(self, item: Item) -> dict[str, Any]:
-        """Needed when the words are about what no look has shown, or when what is wanted takes a tool that finds out something new and was not called.
-
-        What a look told of an object is known, and so is what a tool of the first :data:`_MEASURED` told that was called.
+        """Needed when the words are about an object or a place that no look has shown, or, by the nearest tools together, about what no look tells and was not
+        measured.
         """
         called = {turn["tool"] for turn in item.history if "result" in turn}
-        card, searched = self._registry.get(self._ranked(item.say)[0]).card, self._searched(item.say)
-        looked = any(self._gives(name, "scene_known") for name in called)
-        derived = looked and (card.unit in ("detection", "spatial_grounding", "grasping") or self._reads_the_look(card))
-        if looked and (names_unseen(item.say, item.history) or self._out_of_sight(item.say)):
+        searched = self._searched(item.say)
+        nearest = [name for name in sorted(searched, key=lambda name: -searched[name]) if self._registry.get(name).card.mode == "on_demand"][:_VOTERS]
+        finding = [name for name in nearest if self._finds_out(self._registry.get(name).card)]
+        if not any(self._gives(name, "scene_known") for name in called):
             return {"need": True}
-        if (looked and asks_told(item.say, item.history)) or called & set(sorted(searched, key=lambda name: -searched[name])[:_MEASURED]):
+        if names_unseen(item.say, item.history) or is_behind(item.say):
+            return {"need": True}
+        if asks_told(item.say, item.history) or called & set(finding):
             return {"need": False}
-        return {"need": not derived}
+        votes = {name: math.exp((searched[name] - searched[nearest[0]]) / _SOFT) for name in nearest}
+        return {"need": sum(votes[name] for name in finding) > _MOST * sum(votes.values())}
 
-    def _out_of_sight(self, say: str) -> bool:
-        """Whether the words are about a place behind something, or are as near to a tool that goes and looks as to any."""
-        hits = self._registry.search(say)
-        return is_behind(say) or any(hit.unit == "active_perception" and hit.score >= _AS_GOOD * hits[0].score for hit in hits)
+    def _finds_out(self, card: Card) -> bool:
+        """Whether a tool measures what the look that was taken does not tell: it goes and looks from elsewhere, or feels."""
+        return card.unit in _MEASURING and bool({"arm", "camera"} & set(card.needs))
 
     def selection(self, item: Item) -> dict[str, Any]:
         """The candidate that is wanted, or that makes it possible."""
@@ -85,7 +87,8 @@ class Chooser:
         """The candidate that a result of ``name`` is made for: a map to be asked, a plan to be carried out; one at most."""
         made = {need for need in self._given(name) if need.startswith("data:")}
         needs = {other: {lack for lack in self._lacking(other, set()) if lack.startswith("data:")} for other in candidates if other != name}
-        return [other for other, wanted in needs.items() if wanted and wanted <= made][:1]
+        takes = [other for other, wanted in needs.items() if wanted and wanted <= made]
+        return sorted(takes, key=lambda other: -len(set(other.split("_")) & set(name.split("_")) - {"map"}))[:1]
 
     # ------------------------------------------------------------ what is wanted, and what serves it
 
@@ -184,7 +187,3 @@ class Chooser:
                 given = self._given(turn["tool"])
                 holds = (holds - {"holding" if "not_holding" in given else "not_holding"} if given & {"holding", "not_holding"} else holds) | given
         return holds
-
-    def _reads_the_look(self, card: Card) -> bool:
-        """Whether what a tool tells follows from what a look has told."""
-        return card.effects == "none" and not card.needs and any(parsed(text)[0] in _TOLD for text in card.preconditions)

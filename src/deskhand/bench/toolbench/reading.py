@@ -18,9 +18,9 @@ from deskhand.language.resolve import resolve
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _POINT = re.compile(rf"[(\[]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*(?:,\s*({_NUMBER})\s*)?[)\]]")
 _AXES = re.compile(rf"\b([xyz])\s*=?\s*({_NUMBER})")
-_PIXEL = re.compile(rf"column ({_NUMBER}),? (?:and )?row ({_NUMBER})")
-_LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m)\b")
-_METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
+_PICTURE, _WHOLE = re.compile(r"\b(?:pixel|image|picture|photo|column|row|screen)s?\b"), re.compile(r"(?<![\d.-])\d+(?!\d|\.\d)")
+_LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m|milli\w+|centi\w+|met(?:er|re)s?)\b")
+_METRES = {"mm": 0.001, "mi": 0.001, "cm": 0.01, "ce": 0.01, "m": 1.0, "me": 1.0}  # by the first two letters
 _SINGLE = {noun for nouns in (*KIND_WORDS.values(), *HYPERNYMS.values(), CONTAINER_NOUNS) for noun in nouns}
 _NOUNS = sorted(_SINGLE | {f"{noun}s" for noun in _SINGLE}, key=lambda noun: -len(noun))
 _QUALITIES = sorted({*COLOR_WORDS, *SIZES, "left", "right", "upper", "lower", "top", "bottom"}, key=lambda word: -len(word))
@@ -31,7 +31,11 @@ _DESCRIBED = re.compile(
 _VALUES = re.compile(rf"[(\[][^()\[\]a-z]*[)\]]|\b[xyz]\s*=?\s*{_NUMBER}|{_NUMBER}")
 _SEEN_KINDS = frozenset(KIND_WORDS)
 _CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
-_SIDES = {"left": math.pi / 2, "right": -math.pi / 2, "away": 0.0, "towards": math.pi}
+_REAR = re.compile(r"\b(?:at|in|on|to) the (?:back|rear) of\b|\bin back of\b")
+_LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath)\b"
+_UPPER = r"\b(upper|on top|topmost|top (?:block|piece|one|thing)|higher|(?:lies|rests|stands|is|sits) on (?:the|an) ?other)\b"
+_NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnext neighbou?r\b")
+_SIDES = {"left(?:wards?)?": math.pi / 2, "right(?:wards?)?": -math.pi / 2, "away": 0.0, "towards (?:you|me|the robot)": math.pi}
 
 
 def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -42,11 +46,11 @@ def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> 
     for name, schema in fields.items():
         if choices_of(schema):
             found.pop(name, None)
-            if choice := chosen(schema, say, without_values(say), name in card.input_schema.get("required", [])):
+            if choice := chosen(schema, _NEAREST.sub("nearest", say), without_values(say), name in card.input_schema.get("required", [])):
                 found[name] = choice
     if "order" in found and {"limit", "point"} <= set(fields) and "target_id" in known:  # what is the most so, seen from what is named
         target = next(item for item in _objects(history) if item["id"] == known["target_id"])
-        found |= {"limit": 1, "point": target["position"], "what": _several(say) or found.get("what", "")}
+        found |= {"limit": 1, "point": target["position"], "what": _kind_asked(say, target) or found.get("what", "")}
         found.pop("target", None)
     if "points" in found and "path" in fields:
         found["points"] = known["points"]
@@ -64,10 +68,10 @@ def without_values(say: str) -> str:
     return " ".join(_VALUES.sub(" ", general).split())
 
 
-def _several(say: str) -> str:
-    """The kind of objects that words name in the plural; empty for none."""
-    plural = [word for word in re.findall(r"[a-z]+", say.lower()) if singular(word) != word and singular(word) in _SINGLE]
-    return plural[0] if plural else ""
+def _kind_asked(say: str, target: Mapping[str, Any]) -> str:
+    """The first kind of objects that words name beside the target; empty for none."""
+    words = re.findall(r"[a-z]+", say.lower().replace(f"{target['color']} {target['label']}", "").replace(f"the {target['label']}", ""))
+    return next((word for word in words if singular(word) in _SINGLE), "")
 
 
 def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -80,10 +84,10 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             found |= {"position": place, "point": place, "points": [place, *_above(say, place)]}
         else:
             found["pixel"] = [int(value) for value in place]
-    if pixel := _PIXEL.search(say):
-        found["pixel"] = [int(float(value)) for value in pixel.groups()]
+    if _PICTURE.search(say.lower()) and len(pixel := _WHOLE.findall(say)) == 2:
+        found["pixel"] = [int(value) for value in pixel]
     if length := _LENGTH.search(say):
-        found["distance"] = float(length[1]) * _METRES[length[2]]
+        found["distance"] = float(length[1]) * _METRES[length[2][:2]]
     for word, angle in _SIDES.items():
         if re.search(rf"\b{word}\b", say):
             found["direction"] = round(angle, 3)
@@ -97,6 +101,8 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         boxes = [item["id"] for item in mentioned if item.get("is_container")]
         found |= {"container_id": boxes[-1]} if boxes else {}
         found |= _roles(say, objects)
+    if len(boxes := [item["id"] for item in objects if item.get("is_container")]) == 1:
+        found.setdefault("container_id", boxes[0])
     for turn in history:
         data = turn.get("result")
         for name, value in data.items() if isinstance(data, dict) else ():
@@ -129,7 +135,7 @@ def place_in(say: str) -> list[float]:
 def _above(say: str, place: list[float]) -> list[list[float]]:
     length = _LENGTH.search(say)
     raised = re.search(r"\b(above|higher)\b", say) and length
-    return [[place[0], place[1], round(place[2] + float(length[1]) * _METRES[length[2]], 4)]] if raised and length else []
+    return [[place[0], place[1], round(place[2] + float(length[1]) * _METRES[length[2][:2]], 4)]] if raised and length else []
 
 
 def _objects(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -151,7 +157,7 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
         where = text.find(name) if name in text else text.find(f" {item['label']}") if labels.count(str(item["label"])) == 1 else -1
         if where >= 0:
             found.append((where, item))
-    for words, wanted in ((r"\b(lowest|bottom|lower)\b", False), (r"\b(upper|on top|topmost)\b", True)):
+    for words, wanted in ((_LOWER, False), (_UPPER, True)):
         carried = {item["support"] for item in objects}
         hit = re.search(words, text)
         for item in objects:
@@ -185,9 +191,9 @@ def asks_told(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def is_behind(say: str) -> bool:
-    """Whether the words are about what is behind something, as the grammar has it."""
+    """Whether the words are about what is behind something."""
     words = " ".join(re.findall(r"[a-z]+", say.lower()))
-    return any(re.search(rf"\b{' '.join(phrase)}\b", words) for phrase, relation in BESIDE.items() if relation == "behind")
+    return any(re.search(rf"\b{' '.join(phrase)}\b", words) for phrase, relation in BESIDE.items() if relation == "behind") or bool(_REAR.search(words))
 
 
 def _phrase(say: str) -> str:
