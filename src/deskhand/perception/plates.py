@@ -1,4 +1,4 @@
-"""Thin level plates on the table, side by side or alone: areas of one colour each that are no more than a few millimetres above it and no objects of their own."""
+"""Thin level plates on the table, side by side or alone: areas of one colour each, a few millimetres above it and no objects of their own."""
 
 from __future__ import annotations
 

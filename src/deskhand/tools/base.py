@@ -69,6 +69,7 @@ MODULES = (
     "cognition.contacts",
     "cognition.appearance",
     "reasoning.building",
+    "reasoning.demonstrations",
     "reasoning.enabling",
     "reasoning.goals",
     "reasoning.intent",

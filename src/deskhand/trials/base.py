@@ -167,6 +167,10 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     world = _world(options)
     if options.instruction is None:
         _take_pictures(task.pictures(options.seed), world.reality)
+        if (shown := task.demonstration(options.seed)) is not None:
+            from deskhand.trials.demonstrations import record_demonstration
+
+            record_demonstration(shown[1], shown[0], world.reality)
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
 
 
@@ -203,7 +207,8 @@ def _check_nodes(options: TrialOptions) -> None:
 def named_folders(options: TrialOptions) -> tuple[Path, ...]:
     """From which the tools of a trial may read files: those of the options, and where the task's own pictures are."""
     own = () if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).pictures(options.seed)
-    return (*options.files, *dict.fromkeys(file.parent for file in own))
+    shown = None if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).demonstration(options.seed)
+    return (*options.files, *dict.fromkeys(file.parent for file in (*own, *((shown[0],) if shown else ()))))
 
 
 def _take_pictures(pictures: Mapping[Path, WorldSpec], reality: RealitySpec | None) -> None:

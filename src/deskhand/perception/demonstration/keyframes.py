@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ class Change:
 def key_frames(frames: Sequence[Frame]) -> list[int]:
     """Numbers of frames at rest: the last one of each run of at least two that show the same, those that show nothing new left out."""
     soft = [cv2.blur(frame.color, (BLUR, BLUR)) for frame in frames]
-    still = [not _differ(first, second) for first, second in zip(soft, soft[1:], strict=False)]
+    still = [not _differ(first, second) for first, second in itertools.pairwise(soft)]
     rests = [number for number in range(1, len(frames)) if still[number - 1] and (number == len(still) or not still[number])]
     kept: list[int] = []
     for number in rests:

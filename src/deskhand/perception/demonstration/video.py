@@ -1,4 +1,4 @@
-"""A demonstration as one file: a zip of pictures in colour (8 bits) and depth (16 bits, millimetres, 0 where nothing was measured), and what camera took them."""
+"""A demonstration as one file: a zip of pictures in colour (8 bits) and depth (16 bits, millimetres, 0 for nothing), and what camera took them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -93,7 +94,7 @@ def watch(video: Video, arm: ArmConfig) -> Watched:
     steps: list[Step] = []
     shares: list[float] = []
     placed: list[int] = []
-    for before, after in zip(rests, rests[1:], strict=False):
+    for before, after in itertools.pairwise(rests):
         found = _moved(view, video.frames[before], video.frames[after], things)
         for number, place, share in found:
             things[number] = replace(things[number], position=place)

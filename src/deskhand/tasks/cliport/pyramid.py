@@ -11,7 +11,7 @@ from deskhand.geometry import Array
 from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec, pose_at
 from deskhand.tasks.base import SILENT, Move, ObjectScore, Score, Word
-from deskhand.tasks.cliport.scenes import DROP, CliportTask, Layout, Random, Scene, block_of, blocks_on_desk, covered, settings
+from deskhand.tasks.cliport.scenes import DROP, CliportTask, Layout, Random, Scene, block_of, blocks_on_desk, settings
 from deskhand.tasks.placement import AT_REST, FLOOR, Footprint
 
 PLATES = ("lightest", "middle", "darkest")
@@ -44,14 +44,14 @@ class CliportPyramid(CliportTask):
             for number, name in enumerate(PLATES)
         ]
         strip = Footprint(x, y, length / 2, 1.5 * width, float(np.arctan2(base[1, 0], base[0, 0])))
-        taken = [replace(strip, half_x=strip.half_x + config["margin"] - settings()["distance"], half_y=strip.half_y + config["margin"] - settings()["distance"])]
+        taken = [
+            replace(strip, half_x=strip.half_x + config["margin"] - settings()["distance"], half_y=strip.half_y + config["margin"] - settings()["distance"])
+        ]
         edge = float(random.uniform(*settings()["edge"]))
         blocks = blocks_on_desk([block_of(f"block_{number + 1}", color, edge, random) for number, color in enumerate(colors)], layout, random, taken)
         if not blocks:
             return None
-        moves = tuple(
-            Move(block.name, pose, sentence(colors, number)) for number, (block, pose) in enumerate(zip(blocks, places(plates, edge), strict=True))
-        )
+        moves = tuple(Move(block.name, pose, sentence(colors, number)) for number, (block, pose) in enumerate(zip(blocks, places(plates, edge), strict=True)))
         order = [int(number) for number in random.permutation(len(blocks))]  # its place in the world says nothing
         return Scene(WorldSpec(tuple(blocks[number] for number in order), fixtures=tuple(plates)), moves)
 
@@ -79,7 +79,8 @@ def places(plates: Sequence[FixtureSpec], edge: float) -> list[Array]:
     for number, below in enumerate(BELOW):
         if below:
             pose = found[below[0]].copy()
-            pose[:3, 3] = np.mean([found[other][:3, 3] for other in below], axis=0) + [0, 0, edge + DROP]
+            pose[:3, 3] = np.mean([found[other][:3, 3] for other in below], axis=0)
+            pose[2, 3] += edge + DROP
         else:
             pose = plates[number].pose @ pose_at(0.0, 0.0, plates[number].size[2] + edge / 2 + DROP)
         found.append(pose)
