@@ -54,9 +54,8 @@ def record_demonstration(
 
 def _next(number: int) -> bool:
     """Whether the person has shown one more act."""
-    text = (
-        "Lay out the scene, take your hands away and press Enter" if not number else f"Do act {number}, take your hands away and press Enter (q: that was all)"
-    )
+    what = f"Do act {number} (q: that was all)" if number else "Lay out the scene"
+    text = f"{what}, take your hands away and press Enter"
     return str(typer.prompt(text, default="", show_default=False)).strip().lower() not in ("q", "quit")
 
 
