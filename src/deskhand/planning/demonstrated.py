@@ -15,12 +15,14 @@ RANKS = {2: ("lighter", "darker"), 3: ("lightest", "middle", "darkest")}
 
 @dataclass(frozen=True)
 class Surface:
-    """A plate on the desk: its middle (x, y) [m], the turn of its sides [rad], its height [m], ids of objects that a look takes it for."""
+    """A plate on the desk: its middle (x, y) [m], the turn of its sides [rad], its height [m].
+
+    It counts as a part of the table, also where a look takes it for an object: the next one may not.
+    """
 
     centre: tuple[float, float]
     yaw: float
     height: float
-    taken_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,8 @@ def _act(
         surface = _surface(first, surfaces, out)
         if surface is None:
             return None
-        below = surface.taken_for
         x, y = surface.centre
-        return Act(step.text, name, "on", below[0] if below else TABLE, x, y, surface.yaw, 0.0 if below else surface.height, below)
+        return Act(step.text, name, "on", TABLE, x, y, surface.yaw, surface.height)
     if first.kind == TABLE:
         out.ambiguities.append(f"'{step.text}': where on the table, the demonstration leaves open; it is left where it is.")
         return None

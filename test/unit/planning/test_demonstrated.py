@@ -70,9 +70,10 @@ def test_a_plate_that_is_not_there_is_missing():
     assert not found.acts and found.missing == ["no 'middle brown plate' among the 2 plates that are seen."]
 
 
-def test_a_plate_that_is_taken_for_an_object_carries_by_its_id():
-    (act,) = steps_for_scene([on_plate("red", "")], [seen("a", "red")], [Surface((0.1, 0.0), 0.0, 0.004, ("eraser_1",))]).acts
-    assert (act.on, act.target_id, act.level) == (("eraser_1",), "eraser_1", 0.0)
+def test_a_plate_is_a_part_of_the_table_also_where_a_look_takes_it_for_an_object():
+    thin = seen("eraser_1", "brown", 0.1, label="eraser") | {"size": [0.04, 0.12, 0.006]}
+    (act,) = steps_for_scene([on_plate("red", "")], [seen("a", "red"), thin], [Surface((0.1, 0.0), 0.0, 0.004)]).acts
+    assert (act.on, act.target_id, act.level) == ((), TABLE, 0.004)
 
 
 def test_where_on_the_table_is_open():

@@ -92,7 +92,7 @@ def summarise_items(settings: Mapping[str, Any], results: Sequence[Mapping[str, 
     groups = {f"{family}, {row}": [item for item in items if (item["kind"], item["group"]) == (family, row)] for family in FAMILIES for row in ROWS}
     return {
         "bench": "cliport", "version": VERSION, "split": settings["split"], "seed": settings["seed"], "brain": settings["brain"], "mode": settings["mode"],
-        "runs": 1, "arm": settings["arm"], "reality": settings["reality"], "items": items, "metrics": metrics(items),
+        "runs": 1, "arm": settings["arm"], "reality": settings["reality"], "without": settings["without"], "items": items, "metrics": metrics(items),
         "by": {name: metrics(found) for name, found in groups.items() if found},
         "baselines": {}, "paper": PAPER, "codes": dict(Counter(code for item in items for code in item["codes"])),
     }  # fmt: skip

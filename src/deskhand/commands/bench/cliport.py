@@ -66,6 +66,9 @@ def run(
     count: Count = 5,
     family: Family = None,
     row: Annotated[list[str] | None, typer.Option("--row", help="demonstration, none, oracle or shuffled; may be given more than once. Default: all.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="A tool that the robot shall not have, such as plan_structure; may be given again.")
+    ] = None,
     arm: Arm = "wx250s",
     mode: Annotated[str, typer.Option(help="As of `deskhand trial`: tools or code.")] = "tools",
     reality: Reality = "",
@@ -80,7 +83,7 @@ def run(
     from deskhand.bench.cliport.run import cliport_campaign, false_done, markdown, rows_of, tasks_of
     from deskhand.trials.base import TrialOptions
 
-    options = TrialOptions(brain=brain, arm=arm, mode=mode, reality=reality, timeout=timeout)
+    options = TrialOptions(brain=brain, arm=arm, mode=mode, reality=reality, timeout=timeout, without=tuple(without or ()))
     campaign = cliport_campaign(options, tasks_of(family or [], arm), rows_of(row or []), split, seeds_of(split, seed, count), episodes.resolve())
     ran = how.run(campaign, json_file, _told)
     if ran.results:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -13,14 +12,12 @@ from deskhand.planning import demonstrated
 from deskhand.planning.demonstrated import Surface
 from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
-from deskhand.tools.objects import objects_data, rounded
+from deskhand.tools.objects import objects_data
 from deskhand.tools.viewing import desk_view
-from deskhand.types import Scene
 from deskhand.types.demonstration import Step
 
 SUFFIXES = (".zip",)
 MOST_BYTES = 256 * 2**20
-THIN = 0.010  # [m] above the table up to which an object may be a plate
 
 
 class RoleData(TypedDict):
@@ -129,7 +126,7 @@ def steps_for_scene(
     scene = last_look(ctx)
     wanted = [Step.from_json(step) for step in steps]
     plates = any(role.kind == "plate" for step in wanted for role in step.where)
-    found = demonstrated.steps_for_scene(wanted, [dict(item) for item in objects_data(scene)], _surfaces(ctx, scene) if plates else [])
+    found = demonstrated.steps_for_scene(wanted, [dict(item) for item in objects_data(scene)], _surfaces(ctx) if plates else [])
     return ActsForScene(
         acts=[
             ActData(
@@ -142,13 +139,7 @@ def steps_for_scene(
     )  # fmt: skip
 
 
-def _surfaces(ctx: ToolContext, scene: Scene) -> list[Surface]:
+def _surfaces(ctx: ToolContext) -> list[Surface]:
     from deskhand.perception.plates import find_plates
 
-    found = []
-    for plate in find_plates(desk_view(ctx)):
-        thin = [item for item in scene.objects if item.top - float(scene.table.pose[2, 3]) < THIN and not item.is_container]
-        own = tuple(item.id for item in thin if np.linalg.norm(item.position[:2] - plate.centre) < max(item.size[:2]) / 2)
-        x, y = rounded(plate.centre)
-        found.append(Surface((x, y), plate.yaw, plate.height, own))
-    return found
+    return [Surface(plate.centre, plate.yaw, plate.height) for plate in find_plates(desk_view(ctx))]
