@@ -71,7 +71,7 @@ def _plate(view: DeskView, own: Mask, color: npt.NDArray[np.uint8]) -> Plate | N
     grown = cv2.dilate(own.astype(np.uint8), np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
     heights = view.points[..., 2][measured]
     height = float(np.median(heights))
-    ground = np.column_stack(np.nonzero(grown)[::-1])
+    ground = np.column_stack(np.nonzero(grown)[::-1]).astype(float)
     places = _at_height(view, ground, height)
     (x, y), sides, degrees = cv2.minAreaRect(places.astype(np.float32))
     first, second = (float(side) for side in sides)

@@ -73,7 +73,7 @@ def read_video(data: bytes, name: str) -> Video:
             frames = []
             for number, stamp in enumerate(about["stamps"]):
                 color = _picture(archive, f"{number:04d}_color.png", (camera.height, camera.width, 3), np.uint8)
-                depth = _picture(archive, f"{number:04d}_depth.png", (camera.height, camera.width), np.uint16).astype(np.float32) / 1000
+                depth = _picture(archive, f"{number:04d}_depth.png", (camera.height, camera.width), np.uint16).astype(np.float32) / np.float32(1000)
                 depth[depth == 0] = np.nan
                 frames.append(Frame(np.ascontiguousarray(color[..., ::-1]), depth, camera, pose, float(stamp)))
             return Video(tuple(frames), _joints(about["joints"], frames[0].stamp))
@@ -110,4 +110,5 @@ def _picture(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kind: 
     image = cv2.imdecode(np.frombuffer(_content(archive, name), np.uint8), cv2.IMREAD_UNCHANGED)
     if image is None or image.shape != shape or image.dtype != kind:
         raise ValueError(f"{name} is no picture of {' x '.join(map(str, shape))}")
-    return image
+    picture: npt.NDArray[Any] = image
+    return picture

@@ -88,7 +88,7 @@ def watch_demonstration(
     from deskhand.perception.demonstration.watching import watch
 
     watched = watch(read_video(data, video_uri), ctx.robot.arm)
-    return DemonstrationSteps(steps=[step.to_json() for step in watched.steps], confidence=watched.confidence)  # type: ignore[typeddict-item]
+    return DemonstrationSteps(steps=[_told(step) for step in watched.steps], confidence=watched.confidence)
 
 
 @tool(
@@ -137,6 +137,11 @@ def steps_for_scene(
         ],
         ambiguities=found.ambiguities, missing=found.missing,
     )  # fmt: skip
+
+
+def _told(step: Step) -> StepData:
+    what, *where = (RoleData(kind=role.kind, color=role.color, rank=role.rank) for role in (step.what, *step.where))
+    return StepData(text=step.text, act="put", what=what, relation="in" if step.relation == "in" else "on", where=where)
 
 
 def _surfaces(ctx: ToolContext) -> list[Surface]:
