@@ -16,7 +16,8 @@ Mode = Annotated[
     typer.Option(
         "--mode",
         help="How the model acts: tools (it calls them), code (it writes Python that does), direct (no tools: seven-number actions, the baseline) or "
-        "direct_labelled (the same with labels, colours and sizes told). "
+        "direct_labelled (the same with labels, colours and sizes told); direct+tools (plans twice, with at most three tools between; direct+tools_hidden: the "
+        "runtime chooses them). "
         "The offline brain has tools only.",
     ),
 ]

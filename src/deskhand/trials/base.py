@@ -28,7 +28,7 @@ from deskhand.tasks import load_task, world_of
 from deskhand.trials.hand_errors import HandErrors
 from deskhand.trials.sampling import Sampler
 
-MODES = ("tools", "code", "direct", "direct_labelled")
+MODES = ("tools", "code", *DIRECT)
 SIMULATIONS = ("mujoco", "gazebo")
 
 
