@@ -30,6 +30,7 @@ Images = Annotated[
 ]
 Planner = Annotated[str, typer.Option("--planner", help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")]
 Composed = Annotated[bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory.")]
+Without = Annotated[list[str] | None, typer.Option("--without", help="A tool that the robot shall not have; may be given again. Only with --local.")]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
 Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
 Reality = Annotated[
