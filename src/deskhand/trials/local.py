@@ -184,7 +184,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        registry = load_tools(baseline=options.mode in DIRECT)[0]
+        registry = load_tools(baseline=options.mode in DIRECT, without=options.without)[0]
         registry.prepare()
         safety = load_safety()
         with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:

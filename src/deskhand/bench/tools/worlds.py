@@ -175,3 +175,20 @@ def sorter(random: Random) -> WorldSpec:
     box = FixtureSpec("sorter", "shape_sorter", (0.12, 0.15, 0.06), BROWN, pose_at(-0.01, -0.21, 0.0, 0.1), recesses=holes, clearance=0.003)
     disc = ObjectSpec("disc", "mesh", (0.029, 0.029, 0.03), GREEN, 0.02, pose_at(0.06, 0.12, 0.015), shape="disc_prism")
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
+
+
+def plates_and_blocks(random: Random) -> WorldSpec:
+    """Three plates side by side, the lightest, the middle and the darkest brown, and three blocks: red, green, blue."""
+    x, y, yaw = random.uniform(-0.02, 0.04), random.uniform(-0.03, 0.03), random.uniform(-1.2, 1.2)
+    browns = ((0.78, 0.60, 0.42), (0.54, 0.35, 0.20), (0.30, 0.18, 0.10))
+    base = pose_at(x, y, 0.0, yaw)
+    plates = tuple(
+        FixtureSpec(f"plate_{number}", "stand", (0.044, 0.044, 0.004), rgb, base @ pose_at(0.0, 0.044 * (number - 1), 0.0)) for number, rgb in enumerate(browns)
+    )
+    side = random.choice([-1.0, 1.0])
+    blocks = (
+        block("red", x, y + 0.17, RED, 0.032),
+        block("green", x + 0.02, y - 0.17, GREEN, 0.032),
+        block("blue", x - 0.06, y + 0.18 * side + 0.05, BLUE, 0.032),
+    )
+    return WorldSpec(blocks, fixtures=plates)
