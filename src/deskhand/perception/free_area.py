@@ -100,7 +100,7 @@ def _polygons(plan: Plan, origin: npt.NDArray[np.int64]) -> list[Array]:
 
 def _without_holes(plan: Plan) -> Plan:
     """The plan with a cut from every hole to the outside, so that the outlines of its pieces tell the holes as well."""
-    cut = plan.copy()
+    cut: Plan = np.array(plan)
     count, labels = cv2.connectedComponents((~np.pad(plan, 1)).astype(np.uint8), connectivity=4)
     outside = int(labels[0, 0])
     for number in range(1, count):
