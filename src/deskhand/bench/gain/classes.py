@@ -22,7 +22,7 @@ SAME = 0.035
 """[m] between where a look told an object and where one is: beyond it the look is false."""
 _INVALID = frozenset(("unknown_tool", "invalid_arguments", "invalid_input"))
 _LOOKS = ("detect_objects", "look", "locate_object", "segment_instances")
-_FINISH = "finish"
+_FINISH, _PLAN = "finish", "submit_plan"
 _UNMET = "task_incomplete"
 
 Steps = Sequence[Mapping[str, Any]]
@@ -62,19 +62,19 @@ def _biased(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], infor
     looks = [n for n, step in enumerate(steps) if step["ok"] and step["tool"] in _LOOKS]
     if not looks or any(step["tool"] in acts for step in steps[looks[-1] + 1 :]):
         return ""  # what was there at the last look is not known: the truth is that of the end
-    return _false_look(steps[looks[-1]].get("data"), result.get("final_objects") or ())
+    used = str([step["arguments"] for step in steps if step["tool"] in acts or step["tool"] == _PLAN])
+    return _false_look(steps[looks[-1]].get("data"), result.get("final_objects") or (), used)
 
 
-def _false_look(data: Any, truth: Sequence[Mapping[str, Any]]) -> str:
+def _false_look(data: Any, truth: Sequence[Mapping[str, Any]], used: str) -> str:
+    """Of the objects that acts and plans (``used``) name one that is told where none is. Others do no harm: the truth knows no background."""
     told = [item for item in (data.get("objects") or () if isinstance(data, Mapping) else ()) if isinstance(item, Mapping) and item.get("position")]
     places = np.array([row["pose"]["position"] for row in truth], float).reshape(-1, 3)
-    if not len(places):
-        return ""
-    for item in told:
+    for item in told if len(places) else ():
         away = float(np.linalg.norm(places - np.asarray(item["position"], float), axis=1).min())
-        if away > max(SAME, 0.5 * max(item.get("size") or [0.0])):
-            return f"the last look told of {item.get('id')} where nothing is within {1000 * away:.0f} mm"
-    return f"the last look told of {len(told)} objects, {len(places)} are there" if len(told) > len(places) else ""
+        if repr(item.get("id")) in used and away > max(SAME, 0.5 * max(item.get("size") or [0.0])):
+            return f"the last look told of {item['id']} where nothing is within {1000 * away:.0f} mm"
+    return ""
 
 
 def _ignored(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:

@@ -226,6 +226,7 @@ def settle(registry: Registry, family: str, seed: int, needed: bool, noise: int 
         play = Play(desk, Case(family, unknown.environment, unknown.say, unknown.world, (), lambda play: False, lambda play: {}, ""))
         desk.begin(family)
         start = play.snapshot()
+        play.restore(start, noise)  # what is told in all worlds is told with the same noise
         first = _in_world(play, unknown, random, True)
         answers, color = Counter([unknown.answer(desk)]), desk.frame().color
         pinned = False  # a world drawn freely told something else
