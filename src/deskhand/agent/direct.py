@@ -4,7 +4,8 @@ As EB-Manipulation has it: objects without names, a numbered picture where the m
 what came of each action and a new look after every reply. The present reward, which the paper tells as well, is the scorer's alone here. What the loop checks
 elsewhere, nobody checks here but the safety envelope; whether it worked is the scorer's word.
 
-``direct_labelled`` tells ids, labels, colours and sizes as well.
+``direct_labelled`` tells ids, labels, colours and sizes as well. ``direct+tools`` and ``direct+tools_hidden`` ask twice, with tools between
+(direct_tools.py).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from deskhand.tools.execution.direct import CELL, TURNS, angle_of, cells_of
 from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 
-MODES = ("direct", "direct_labelled")
+MODES = ("direct", "direct_labelled", "direct+tools", "direct+tools_hidden")
 ACT = "direct_action"
-LOOKS = {"direct": "direct_look", "direct_labelled": "detect_objects"}
+LOOKS = {mode: "detect_objects" if mode == "direct_labelled" else "direct_look" for mode in MODES}
 EXAMPLES = "config/direct/examples.yaml"
 MOST_ACTIONS = 15
 """Executed actions of an episode, as in EB-Manipulation; replies as well."""
@@ -70,13 +71,13 @@ class Direct:
 
     def look(self) -> ToolCall:
         """The call for a look."""
-        return ToolCall(LOOKS[self.mode], {"picture": True} if self.mode == "direct" and self.pictures else {})
+        return ToolCall(LOOKS[self.mode], {"picture": True} if self.mode != "direct_labelled" and self.pictures else {})
 
     def told(self, seen: ToolResult) -> str:
         """What a look has shown, in words."""
         if not seen.ok or not isinstance(seen.data, Mapping):
             return f"The camera shows nothing: {seen.message}"
-        return points(seen.data["objects"]) if self.mode == "direct" else boxes(seen.data["objects"])
+        return boxes(seen.data["objects"]) if self.mode == "direct_labelled" else points(seen.data["objects"])
 
 
 def run_direct(instruction: str, ask: Ask, act: Act, way: Direct | None = None, see: See = lambda _: ()) -> tuple[str, str]:

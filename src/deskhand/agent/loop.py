@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deskhand.agent import direct
+from deskhand.agent import direct, direct_tools
 from deskhand.agent.authorisation import TASK
 from deskhand.agent.code_mode import CodeMode, disturbed
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN_CARD, TEXT_ONLY
@@ -48,7 +48,8 @@ class AgentLoop:
         cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
         mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py); ``direct``: seven-number actions
-            (direct.py), ``direct_labelled``: the same with labels, colours and sizes told.
+            (direct.py), ``direct_labelled``: the same with labels, colours and sizes told; ``direct+tools``, ``direct+tools_hidden``: the same as
+            ``direct`` with tools between two plans (direct_tools.py).
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
         history: the tasks before this one, of which the model is told; this one is added to it.
@@ -205,13 +206,14 @@ class AgentLoop:
         """The baseline: no tools are shown, nothing is checked but by the envelope."""
         if self._rules:
             raise DeskhandError("invalid_input", "direct mode cannot keep safety rules: nobody can say what its numbers are about.")
-        self._show(ShownTools(self._tools, [self._tools.describe(name) for name in (direct.LOOKS[self._mode], direct.ACT)]))
+        tools = direct_tools.TOOLS if self._mode in (direct_tools.MODE, direct_tools.HIDDEN) else ()
+        self._show(ShownTools(self._tools, [self._tools.describe(name) for name in (direct.LOOKS[self._mode], direct.ACT, *tools)]))
         shown = ""
 
-        def asked(messages: Sequence[Message]) -> tuple[Reply, float]:
+        def asked(messages: Sequence[Message], schema: Mapping[str, Any] = direct.SCHEMA) -> tuple[Reply, float]:
             nonlocal shown
             self._toolset.check()
-            reply, latency, shown = self._reply(messages, (), direct.SCHEMA)
+            reply, latency, shown = self._reply(messages, (), schema)
             return reply, latency
 
         def act(call: ToolCall, reply: Reply, latency: float) -> ToolResult:
@@ -222,7 +224,9 @@ class AgentLoop:
             return result
 
         way = direct.Direct(self._mode, self._eyes.open)
-        return self._outcome(False, *direct.run_direct(instruction, asked, act, way, lambda seen: self._eyes.after(direct.LOOKS[self._mode], seen).images))
+        passes = direct_tools.ToolPasses(instruction, asked, act, self._mode == direct_tools.HIDDEN) if tools else None
+        ask_, act_ = (passes.ask, passes.act) if passes is not None else (asked, act)
+        return self._outcome(False, *direct.run_direct(instruction, ask_, act_, way, lambda seen: self._eyes.after(direct.LOOKS[self._mode], seen).images))
 
     # ------------------------------------------------------------ one decision
 

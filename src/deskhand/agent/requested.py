@@ -26,6 +26,7 @@ from deskhand.language.intents import (
     Hand,
     Help,
     If,
+    Imitate,
     Impossible,
     Insert,
     Intent,
@@ -283,6 +284,8 @@ def _flat(intent: Intent) -> Iterator[Intent]:
 
 def _general(intent: Intent, item: Seen, target: bool) -> bool:
     """Whether an intent means this object without naming it: tidying means all objects and all containers, building all blocks."""
+    if isinstance(intent, Imitate):
+        return target or not is_receptacle(item)  # of what is here, the demonstration says
     if target and isinstance(intent, Tidy | Sort):
         return is_receptacle(item)
     if isinstance(intent, Tidy):

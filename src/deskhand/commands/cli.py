@@ -16,7 +16,7 @@ app = typer.Typer(name="deskhand", help="Let a language model use a real tableto
 
 COMMANDS = (
     *("demo", "trial", "merge", "up", "do", "approve", "view", "tools", "mcp", "bench", "report", "export"),
-    *("first_day", "service", "record", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors", "teach", "train"),
+    *("first_day", "service", "record", "record_demonstration", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors", "teach", "train"),
 )
 """Modules of ``deskhand.commands``; each has ``register(app)``."""
 

@@ -16,7 +16,8 @@ Mode = Annotated[
     typer.Option(
         "--mode",
         help="How the model acts: tools (it calls them), code (it writes Python that does), direct (no tools: seven-number actions, the baseline) or "
-        "direct_labelled (the same with labels, colours and sizes told). "
+        "direct_labelled (the same with labels, colours and sizes told); direct+tools (plans twice, with at most three tools between; direct+tools_hidden: the "
+        "runtime chooses them). "
         "The offline brain has tools only.",
     ),
 ]
@@ -29,6 +30,7 @@ Images = Annotated[
 ]
 Planner = Annotated[str, typer.Option("--planner", help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")]
 Composed = Annotated[bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory.")]
+Without = Annotated[list[str] | None, typer.Option("--without", help="A tool that the robot shall not have; may be given again. Only with --local.")]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
 Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
 Reality = Annotated[

@@ -25,6 +25,7 @@ from deskhand.commands.options import (
     RecordRate,
     Scene,
     Timeout,
+    Without,
 )
 from deskhand.errors import DeskhandError
 
@@ -50,6 +51,7 @@ def trial(
     images: Images = None,
     planner: Planner = "embedded",
     composed: Composed = False,
+    without: Without = None,
     local: Local = False,
     fault: Fault = "",
     reality: Reality = "",
@@ -87,7 +89,7 @@ def trial(
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
-    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality, planner=planner, composed=composed)
+    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality, planner=planner, composed=composed, without=tuple(without or ()))
     if expert:
         one = replace(one, record_rate=record_rate or EXPERT_RATE)
         if brain != "offline":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from deskhand.types.demonstration import Step
+
 NOT = "not_"
 """Before a relation: it must not hold."""
 
@@ -119,6 +121,15 @@ class Build(Intent):
     plan: Any = None
     file: str = ""
     unclear: str = ""
+
+
+@dataclass(frozen=True)
+class Imitate(Intent):
+    """Do what a demonstration shows: that in the file ``video``, or its ``steps`` told in its own sentences."""
+
+    words: str
+    video: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)

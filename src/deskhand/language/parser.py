@@ -10,6 +10,7 @@ from deskhand.language.asides import quotes, without_asides
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
+from deskhand.language.demonstrations import parse_demonstration
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
@@ -131,6 +132,8 @@ def parse(text: str) -> Instruction:
 
 
 def _parse(text: str) -> Instruction:
+    if shown := parse_demonstration(text):
+        return Instruction(text, (shown,))
     if weigh := parse_weighing(text):
         return Instruction(text, (weigh,))
     if wipe := parse_wiping(text):

@@ -22,6 +22,7 @@ from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from deskhand.agent.direct import MODES as DIRECT
 from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.moves import History
@@ -48,7 +49,7 @@ from deskhand_interfaces.srv import TellTask
 
 OF_DEATHS = frozenset(("node_unavailable", "watchdog", "safety_stop", "controller_failed", "stale_data", "no_frame", "timeout"))
 """Codes that a dead node can be the cause of."""
-MODES = ("", "tools", "code", "direct", "direct_labelled")
+MODES = ("", "tools", "code", *DIRECT)
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end

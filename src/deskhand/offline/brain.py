@@ -25,6 +25,7 @@ from deskhand.language.intents import (
     Hand,
     Help,
     If,
+    Imitate,
     Impossible,
     Insert,
     Instruction,
@@ -46,6 +47,7 @@ from deskhand.language.resolve import listing, resolve
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
+from deskhand.offline.imitating import imitating
 from deskhand.offline.inserting import inserting
 from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.operating import operating
@@ -224,6 +226,9 @@ class Brain:
             self._building = Building(self._executive)
             yield from self._building.build(first)
             self._notes += [self._building.note] if self._building.note else []
+        elif isinstance(first, Imitate):
+            self._building = Building(self._executive)
+            yield from imitating(self._executive, self._building, self._tools, self._answers, first)
         elif isinstance(first, Weigh):
             yield from Weighing(self._executive, self._tools, self._answers).do(first)
         elif isinstance(first, Insert):

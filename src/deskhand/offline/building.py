@@ -23,7 +23,9 @@ SPARE_ACTS = 6
 
 @dataclass(frozen=True)
 class Step:
-    """One block: where its centre shall be (x, y) [m], its turn [rad], and the numbers of the steps whose blocks carry it."""
+    """One block: where its centre shall be (x, y) [m], its turn [rad], and the numbers of the steps whose blocks carry it; ``level`` [m] of what lies there
+    above the table and is no object, ``others``: ids of what carries it and is placed by no step.
+    """
 
     object_id: str
     color: str
@@ -31,6 +33,8 @@ class Step:
     y: float
     yaw: float
     on: tuple[int, ...]
+    level: float = 0.0
+    others: tuple[str, ...] = ()
 
 
 class Building:
@@ -44,6 +48,7 @@ class Building:
         self._acts = 0
         self._failures: dict[int, tuple[str, str]] = {}
         self._sizes: dict[str, list[float]] = {}
+        self._checks = False
         self.note = ""
 
     def build(self, wish: Build) -> Script:
@@ -67,7 +72,15 @@ class Building:
             self._fail(heard)
             return
         self.note = str(heard.data.get("note", ""))
-        self._steps = _steps(heard.data["steps"])
+        yield from self._begin(_steps(heard.data["steps"]))
+
+    def follow(self, steps: Sequence[Step]) -> Script:
+        """Do these steps one after the other, and check after each what stands; what could not be done is among the problems of the executive."""
+        self._checks = True
+        yield from self._begin(steps)
+
+    def _begin(self, steps: Sequence[Step]) -> Script:
+        self._steps = list(steps)
         self._sizes = {str(item["id"]): list(map(float, item["size"])) for item in self._executive.objects}
         submitted = yield planned(map(self._goal, range(len(self._steps))), self._told())
         if not submitted.ok:
@@ -108,8 +121,9 @@ class Building:
         step = self._steps[number]
         if not (yield from self._clear(number)) or not (yield from self._take(number)):
             return
-        carriers = [self._steps[below].object_id for below in step.on]
+        carriers = [*(self._steps[below].object_id for below in step.on), *step.others]
         arguments = {"x": step.x, "y": step.y, "yaw": step.yaw} | ({"on": carriers} if carriers else {})
+        arguments |= {"level": step.level} if step.level else {}
         placed = yield Call("place_at", arguments, f"{self._steps[number].object_id} to place {number + 1} of {len(self._steps)}")
         if placed.ok:
             self._executive.done += 1
@@ -118,7 +132,7 @@ class Building:
         else:
             self._note_failure(number, placed)
             yield from self._put_aside()
-        if not placed.ok or set(placed.data.get("disturbed", [])) & {step.object_id for step in self._steps}:
+        if not placed.ok or self._checks or set(placed.data.get("disturbed", [])) & {step.object_id for step in self._steps}:
             yield from self._check()
         if placed.code == "no_free_space":
             yield from self._free(number)
@@ -215,12 +229,13 @@ class Building:
 
     def _goal(self, number: int) -> Goal:
         step = self._steps[number]
-        target = self._steps[step.on[0]].object_id if step.on else TABLE
+        target = self._steps[step.on[0]].object_id if step.on else next(iter(step.others), TABLE)
         return Goal(step.object_id, "on", target, (step.x, step.y))
 
     def _told(self) -> str:
         return "My plan: " + "; ".join(
-            f"{step.object_id} on {', '.join(self._steps[below].object_id for below in step.on) or 'the table'}" for step in self._steps
+            f"{step.object_id} on {', '.join(self._steps[below].object_id for below in step.on) or ', '.join(step.others) or 'the table'}"
+            for step in self._steps
         )
 
     def _fail(self, heard: CallResult) -> None:

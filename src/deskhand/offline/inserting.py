@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from deskhand.language.intents import Insert, Pick
+from deskhand.language.intents import Insert, Pick, Ref
 from deskhand.language.resolve import listing, name_of, resolve
 from deskhand.offline.clarification import Asking
 from deskhand.offline.script import Call, Script
@@ -31,6 +32,8 @@ def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], 
         if tool not in tools:
             yield Call("find_tools", {"query": does}, f"I look for a tool that can {does}.")
     for attempt in range(TRIES):
+        if attempt:
+            name = _found_again(executive, asked.item, name)
         heard = yield Call("find_holes", {"piece_id": name}, f"Through which hole of {wish.target.words} does it go?")
         if not heard.ok or not heard.data["fits"]:
             boxes = "; ".join(sorted({row["object_id"] for row in heard.data["holes"]})) if heard.ok else ""
@@ -44,6 +47,11 @@ def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], 
                 executive.count(picked, f"picking up the {called}")
             continue
         name = str(picked.data.get("object_id") or name)
+        if picked.data.get("failures") and attempt + 1 < TRIES:  # a grasp that failed has moved it: the turn is no longer that of the look
+            yield Call("put_aside", {}, "It was moved before it was grasped; I put it down and look again.")
+            if not (yield from executive.look("I look how it lies now.")):
+                return
+            continue
         put = yield Call("insert", {key: fit[key] for key in ("target_id", "hole", "turn", "middle")})
         if put.ok:
             executive.count(put, f"inserting the {called}")
@@ -55,6 +63,14 @@ def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], 
         if attempt + 1 == TRIES or not (yield from executive.look("I look again before I retry.")):
             executive.count(put, f"inserting the {called}")
             return
+
+
+def _found_again(executive: TaskExecutive, item: Ref, name: str) -> str:
+    """The id of a piece in the newest look: what it was called, or the only object that the words mean where nothing is called so any more."""
+    if any(str(seen["id"]) == name for seen in executive.objects):
+        return name
+    found = resolve(replace(item, place="", size=None, count=0), executive.objects, "object").objects
+    return str(found[0]["id"]) if len(found) == 1 else name
 
 
 def _put_aside(name: str, why: str) -> Script:

@@ -10,17 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.outline_match import match_drawn, outlines_of
+from deskhand.perception.color_edges import refined
+from deskhand.perception.outline_match import DrawnMatch, match_drawn, outlines_of
 from deskhand.types import Frame, SceneObject
 
 Mask = npt.NDArray[np.bool_]
-CELL = 0.001  # [m] of the grid in which holes and pieces are drawn
-SPACING = 3  # cells between measured points of a surface that is seen whole, at most
+CELL = 0.0005  # [m] of the grid in which holes and pieces are drawn
+GRAIN = 2  # cells for each pixel that a camera at usual distance sees
+SPACING = 0.003  # [m] between measured points of a surface that is seen whole, at most
+NARROW = 0.005  # [m] that what is missing is wide at least
 LEVEL = 0.004  # [m] that points of a level upper side lie off it: noise of the depth
 SMALLEST = 150e-6  # [m2] of a hole
 BOARD = 0.3  # share of an upper side that must be seen level
 SHARP = 0.01  # of overlap that a turn may be worse by to count e times less in the mean of those about the best
 SOLID = 0.04  # of overlap that speaks for a hole of the outline of the solid that the piece is taken for
+SNUG = (0.8, 1.05)  # size of a piece over that of its hole, less the slack: a smaller one belongs through another, a larger one does not go through
+ROOM = 0.4  # of overlap for each e times smaller or larger than that
 OUTLINES_OF = {"box": ("square", "rectangle"), "cylinder": ("circle", "ellipse", "hexagon")}
 SLACK = 0.002  # [m] by which holes of toys are wider all round than what goes through them
 TURN = np.deg2rad(3.0)  # between the turns that are tried
@@ -57,10 +62,10 @@ class Fit:
     middle: Array
 
 
-def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]:
+def find_holes(points: npt.NDArray[np.float32], item: SceneObject, frame: Frame | None = None) -> list[Hole]:
     """Holes in the upper side of ``item``, the largest first; none where too little of that side is level.
 
-    ``points`` (N, 3) [m, world], what a camera sees from above, NaN where it sees nothing.
+    ``points`` (N, 3) [m, world], what a camera sees from above, NaN where it sees nothing; ``frame``: the picture, by whose colours edges are drawn.
     """
     size = np.asarray(item.size, dtype=float)
     near = points[np.isfinite(points).all(axis=1)]
@@ -75,21 +80,24 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject) -> list[Hole]
     board = np.zeros(shape, np.uint8)
     cells = np.round((flat - low) / CELL).astype(int)
     board[cells[:, 0], cells[:, 1]] = 1
-    closed = cv2.morphologyEx(board, cv2.MORPH_CLOSE, np.ones((SPACING + 2, SPACING + 2), np.uint8))
+    closed = cv2.morphologyEx(board, cv2.MORPH_CLOSE, _square(SPACING + 2 * CELL * GRAIN))
     hull = np.zeros(shape, np.uint8)
     cv2.fillConvexPoly(hull, cv2.convexHull(np.column_stack([cells[:, 1], cells[:, 0]]).astype(np.int32)), 1)
     if closed.sum() < BOARD * hull.sum():
         return []
-    missing = cv2.morphologyEx(np.asarray((hull > 0) & (closed == 0), dtype=np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
-    count, labels, stats, centres = cv2.connectedComponentsWithStats(missing, connectivity=4)
-    rim = cv2.erode(np.pad(hull, 3), np.ones((5, 5), np.uint8))[3:-3, 3:-3] == 0
+    missing = cv2.morphologyEx(np.asarray((hull > 0) & (closed == 0), dtype=np.uint8), cv2.MORPH_OPEN, _square(NARROW))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(missing, connectivity=4)
+    rim = cv2.erode(np.pad(hull, 8), _square(NARROW))[8:-8, 8:-8] == 0
+    picture = None if frame is None else _seen_from_above(frame, low, shape, level)
     holes = []
     for number in range(1, count):
         own = labels == number
         area = float(stats[number, cv2.CC_STAT_AREA]) * CELL**2
         if area >= SMALLEST and not (own & rim).any():
-            middle = np.array([centres[number][1], centres[number][0]])
-            holes.append(_hole(own, middle, low, level, area))
+            if picture is not None:
+                own = refined(picture, own, closed > 0, GRAIN) > 0.5
+            middle = np.argwhere(own).mean(axis=0)
+            holes.append(_hole(own, middle, low, level, float(own.sum()) * CELL**2))
     return sorted(holes, key=lambda hole: -hole.area)
 
 
@@ -99,17 +107,21 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
 
     ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
     """
-    found = match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN)
+    found = match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN, bottom=item.bottom)
     if not found:
         return []
     extra = [SOLID * sum(share for name, share in hole.likely if name in OUTLINES_OF.get(item.shape, ())) for hole in holes]
-    found = sorted(found, key=lambda one: -(one.overlap + extra[one.number]))
-    best = found[0].overlap + extra[found[0].number]
+
+    def worth(one: DrawnMatch) -> float:
+        return one.overlap + extra[one.number] - ROOM * max(0.0, float(np.log(SNUG[0] / one.size)), float(np.log(one.size / SNUG[1])))
+
+    found = sorted(found, key=lambda one: -worth(one))
+    best = worth(found[0])
     chosen: list[Fit] = []
     for one in found:
         turn = float((np.pi - one.turn) % (2 * np.pi) - np.pi)
         alike = any(fit.hole is holes[one.number] and abs((fit.turn - turn + np.pi) % (2 * np.pi) - np.pi) < APART for fit in chosen)
-        if one.overlap + extra[one.number] > best - AS_GOOD and not alike:
+        if worth(one) > best - AS_GOOD and not alike:
             near = [other for other in found if other.number == one.number and abs((other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi) < APART / 2]
             weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
             off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
@@ -125,6 +137,20 @@ def _shrunk(hole: Hole) -> Array:
     contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     longest = max(contours, key=len)[:, 0, ::-1]  # OpenCV tells the column, which is y here, first
     return np.asarray((longest - (np.array(mask.shape) - 1) / 2) * CELL)
+
+
+def _square(side: float) -> npt.NDArray[np.uint8]:
+    """A structuring element with an odd side of so many metres."""
+    cells = 2 * round(side / CELL / 2) + 1
+    return np.ones((cells, cells), np.uint8)
+
+
+def _seen_from_above(frame: Frame, low: Array, shape: Array, level: float) -> npt.NDArray[np.uint8]:
+    """The picture (*shape, 3) as it shows the cells of a level: of a hole, just its outline, whatever is seen through it."""
+    rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
+    places = np.column_stack([rows.ravel(), columns.ravel(), np.zeros(rows.size)]) * CELL + [*low, level]
+    pixels = np.nan_to_num(frame.project(places), nan=-9.0).astype(np.float32).reshape(*shape, 2)
+    return np.asarray(cv2.remap(np.asarray(frame.color), pixels[..., 0], pixels[..., 1], cv2.INTER_LINEAR), dtype=np.uint8)
 
 
 def _hole(own: Mask, middle: Array, low: Array, level: float, area: float) -> Hole:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.color_edges import refined, upper_part
 from deskhand.perception.quantiles import quantile
 from deskhand.types import Frame
 
@@ -24,7 +25,6 @@ GRID = 48  # pixels of the square in which outlines are compared
 SPREAD = 19.0  # pixels: side of a square as large as what is seen is drawn there
 STEP = np.deg2rad(6.0)  # between the turns that are tried
 SWEEPS = 0.1  # steps of the sweep's length, over the root of the area of what is seen
-LEVEL = 0.2  # share of its height below the top that counts as its upper side
 FARTHEST = 1.4  # .. and the longest one: beyond it hardly anything of the upper side is seen
 FINE = 3  # times as fine outlines are drawn before they are averaged
 LOOKED_UP = 0.001  # [m] between the points by which the area is measured, where there are no more than ..
@@ -127,12 +127,15 @@ TURN |= {"star": 2 * np.pi / 5, "plus": np.pi / 2}
 """[rad] after which it looks the same; a whole turn for the others."""
 
 
-def match_outline(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, settings: OutlineMatchSettings = MATCH) -> Match | None:
+def match_outline(
+    frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, settings: OutlineMatchSettings = MATCH, bottom: float | None = None
+) -> Match | None:
     """The outline of an object whose upper side is at ``top`` [m]; None when it is no prism, too small, or seen too much from the side.
 
-    ``points`` (h, w, 3) in the world, NaN where there are none, and ``own``, which of them show the object: of the pixels of ``frame``.
+    ``points`` (h, w, 3) in the world, NaN where there are none, and ``own``, which of them show the object: of the pixels of ``frame``, by whose colours the
+    edges are drawn. ``bottom``: where it ends below [m]; None: where its points end.
     """
-    seen = _silhouette(frame, points, own, top, settings)
+    seen = _silhouette(frame, points, own, top, settings, bottom)
     if seen is None:
         return None
     bank = _bank(seen.sweep)
@@ -144,12 +147,15 @@ def match_outline(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top:
 
 @dataclass(frozen=True)
 class DrawnMatch:
-    """A prism seen as one of given outlines: which one, by how much that is turned [rad] about the vertical, the overlap, the middle (2,) of its upper side."""
+    """A prism seen as one of given outlines: which one, by how much that is turned [rad] about the vertical, the overlap, the middle (2,) of its upper side,
+    and how large it is over the outline.
+    """
 
     number: int
     turn: float
     overlap: float
     middle: Array
+    size: float = 1.0
 
 
 def match_drawn(
@@ -160,12 +166,13 @@ def match_drawn(
     outlines: Sequence[Array],
     step: float = STEP,
     settings: OutlineMatchSettings = MATCH,
+    bottom: float | None = None,
 ) -> list[DrawnMatch]:
     """How well a prism of each of the ``outlines`` (K, 2), of any size, would look like the object, in each turn; the best first. As :func:`match_outline`."""
-    seen = _silhouette(frame, points, own, top, settings)
+    seen = _silhouette(frame, points, own, top, settings, bottom)
     if seen is None:
         return []
-    names, prisms, tops, turns = [], [], [], []
+    names, prisms, tops, turns, sizes = [], [], [], [], []
     for number, outline in enumerate(outlines):
         for angle in np.arange(0.0, 2 * np.pi - 1e-9, step):
             drawn = _drawn([outline], float(angle), seen.sweep * SWEEPS * SPREAD)
@@ -174,16 +181,17 @@ def match_drawn(
                 prisms.append(drawn[0])
                 tops.append(drawn[1])
                 turns.append(float(angle) + seen.heading)
+                sizes.append(drawn[2] * seen.root / SPREAD)
     if not names:
         return []
     overlap = _overlap(Bank(np.array(names), np.array(prisms, np.float32), np.array(tops, np.float32)), seen, settings)
-    return [DrawnMatch(int(names[i]), turns[i] % (2 * np.pi), float(overlap[i]), seen.middle) for i in np.argsort(-overlap)]
+    return [DrawnMatch(int(names[i]), turns[i] % (2 * np.pi), float(overlap[i]), seen.middle, sizes[i]) for i in np.argsort(-overlap)]
 
 
 @dataclass(frozen=True)
 class _Silhouette:
     """What is seen of an object, drawn in the grid with +x towards the camera: all of it and its upper side (GRID²,), steps of sweep,
-    heading of +x [rad], the middle (2,) [m] of its upper side.
+    heading of +x [rad], the middle (2,) [m] of its upper side, the root of the area [m] of all of it.
     """
 
     whole: npt.NDArray[np.float32]
@@ -191,15 +199,19 @@ class _Silhouette:
     sweep: int
     heading: float
     middle: Array
+    root: float
 
 
-def _silhouette(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, settings: OutlineMatchSettings) -> _Silhouette | None:
+def _silhouette(
+    frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: float, settings: OutlineMatchSettings, bottom: float | None = None
+) -> _Silhouette | None:
     v, u = np.nonzero(own)
     heights = points[..., 2][own]
     heights = heights[np.isfinite(heights)]
     if len(heights) < 40:
         return None
-    bottom = quantile(heights, settings.lowest)
+    if bottom is None:
+        bottom = quantile(heights, settings.lowest)
     away = frame.world_T_camera[:3, 3]
     seen = _on_plane(frame, np.column_stack([u, v]), top)
     middle = seen.mean(axis=0)
@@ -212,7 +224,7 @@ def _silhouette(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: f
     shape = np.ceil((high - low) / cell).astype(int)
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
     plan = np.column_stack([rows.ravel(), columns.ravel()]) * cell + low
-    soft = own.astype(np.float32)
+    soft = refined(frame.color, own)
     shown = plan[_looked_up(frame, soft, plan, top) > 0.5]
     area = len(shown) * cell**2
     if area < settings.area or length > FARTHEST * np.sqrt(area):
@@ -220,11 +232,9 @@ def _silhouette(frame: Frame, points: npt.NDArray[np.float32], own: Mask, top: f
     cells = (np.column_stack([grid.ravel() for grid in np.mgrid[0:GRID, 0:GRID]]) - (GRID - 1) / 2) * np.sqrt(area) / SPREAD
     places = shown.mean(axis=0) + cells @ turn.T
     whole = _looked_up(frame, soft, places, top)
-    with np.errstate(invalid="ignore"):
-        level = np.where(np.isfinite(points[..., 2]), points[..., 2] > top - LEVEL * max(top - bottom, 0.01), False)
-    upper = _looked_up(frame, (own & level).astype(np.float32), places, top)
+    upper = _looked_up(frame, upper_part(frame.color, soft, np.where(own, points[..., 2], np.nan), top, bottom), places, top)
     centre = upper @ places / max(float(upper.sum()), 1e-6)
-    return _Silhouette(whole, upper, round(length / np.sqrt(area) / SWEEPS), float(np.arctan2(axis[1], axis[0])), np.asarray(centre))
+    return _Silhouette(whole, upper, round(length / np.sqrt(area) / SWEEPS), float(np.arctan2(axis[1], axis[0])), np.asarray(centre), float(np.sqrt(area)))
 
 
 def _overlap(bank: Bank, seen: _Silhouette, settings: OutlineMatchSettings) -> Array:
@@ -296,8 +306,10 @@ def _bank(sweep: int) -> Bank:
     return Bank(np.array(names), np.array(prisms, np.float32), np.array(tops, np.float32))
 
 
-def _drawn(polygons: Sequence[Array], angle: float, sweep: float) -> tuple[Array, Array] | None:
-    """A prism with a sweep of so many pixels, and its upper side, in the grid: as large as what is seen is drawn. None when no size makes it so."""
+def _drawn(polygons: Sequence[Array], angle: float, sweep: float) -> tuple[Array, Array, float] | None:
+    """A prism with a sweep of so many pixels, and its upper side, in the grid: as large as what is seen is drawn; and how many
+    pixels one of its units is then. None when no size makes it so.
+    """
     c, s = np.cos(angle), np.sin(angle)
     turned = [polygon @ np.array([[c, s], [-s, c]]) for polygon in polygons]
     corners = np.vstack(turned)
@@ -309,13 +321,13 @@ def _drawn(polygons: Sequence[Array], angle: float, sweep: float) -> tuple[Array
     outline = np.zeros((side, side), np.uint8)
     for polygon in turned:
         cv2.fillPoly(outline, [np.round(((polygon - middle) * scale - [sweep / 2, 0.0]) * FINE + side / 2).astype(np.int32)], 1)
-    canvas, upper = _swept(outline, round(sweep * FINE)), _swept(outline, round(LEVEL * sweep * FINE))
+    canvas, upper = _swept(outline, round(sweep * FINE)), outline
     small = [cv2.resize(picture.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA) for picture in (canvas, upper)]
     total, places = float(small[0].sum()), np.arange(GRID)
     u, v = float(small[0].sum(axis=0) @ places) / total, float(small[0].sum(axis=1) @ places) / total
     shift = np.array([[1.0, 0.0, (GRID - 1) / 2 - u], [0.0, 1.0, (GRID - 1) / 2 - v]])
     grids = [cv2.warpAffine(picture, shift, (GRID, GRID)) for picture in small]
-    return grids[0].T.ravel(), grids[1].T.ravel()
+    return grids[0].T.ravel(), grids[1].T.ravel(), float(scale)
 
 
 def _swept(outline: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.uint8]:

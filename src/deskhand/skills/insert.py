@@ -29,7 +29,8 @@ MET = 0.002  # [m] that the hand stays higher than it should, more than it did a
 SEARCH = 0.004  # [m] from the hole's middle up to which other places are tried
 STEP = 0.002  # [m] between the rings of the spiral
 STICKS = 0.005  # [m] above the board from which on something sticks out of the hole
-BESIDE = 0.008  # [m] about the hole's middle in which that is looked for
+BESIDE = 0.004  # [m] about the piece, were it in the hole's middle, in which that is looked for
+FLYING = 5  # points above the board, more than there were before, from which on they are no noise of the depth
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,16 @@ def _verify(ctx: SkillContext, held: Held, before: Scene, target: SceneObject, h
     if found is not None and not inside:
         where = f"{1000 * (found.top - target.top):.0f} mm above it" if _over(target, found.position[:2]) else f"at {np.round(found.position[:2], 3).tolist()}"
         raise SkillError("place_failed", f"{name} is not in {target.id}: it is seen {where}.", data)
-    points = np.asarray(after.cloud, dtype=float)
-    out = int(((np.linalg.norm(points[:, :2] - hole, axis=1) < BESIDE) & (points[:, 2] > target.top + STICKS)).sum())
-    if out:
+    reach = float(np.hypot(*held.object.size[:2])) / 2 + BESIDE
+    if _above(after, hole, reach, target.top) >= _above(before, hole, reach, target.top) + FLYING:
         raise SkillError("place_failed", f"{name} sticks out of the hole of {target.id}.", data, hint="Pick it up and try another turn.")
     inner = rest.copy()
     inner[2, 3] = target.bottom + (held.object.top - held.object.bottom) / 2
     ctx.belief.hide(replace(moved(held.object, inner), support=target.id, relation="in"))
     return SkillResult("", f"{name} is in {target.id}: lowered {1000 * data['depth']:.0f} mm into the hole, and nothing sticks out of it", data)
+
+
+def _above(scene: Scene, place: Array, reach: float, level: float) -> int:
+    """How many points of a look are within ``reach`` [m] of a place (2,) and above a level by so much that something sticks out there."""
+    points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
+    return int(((np.linalg.norm(points[:, :2] - place, axis=1) < reach) & (points[:, 2] > level + STICKS)).sum())

@@ -59,9 +59,10 @@ class Target:
 
 
 @skill
-def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on: Sequence[str] = ()) -> SkillResult:
+def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on: Sequence[str] = (), surface: float = 0.0) -> SkillResult:
     """Put the held object down with its centre at (x, y) [m, world], on the table or on the objects ``on`` (ids).
 
+    ``surface`` [m]: how high above the table something lies there that is no object, as a thin plate.
     With ``yaw`` [rad] its longer side comes to lie so (or as its symmetry allows), and the place is exact: to 10 mm and 0.2 rad, or ``place_failed``.
     ``data``: ``object_id``, ``seen``, ``seen_as``, ``position``, ``off_by`` [m], ``turned_by`` [rad] of what has a longer side, ``corrected``,
     ``disturbed``, ``times``. Codes as of place_in.
@@ -72,7 +73,7 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
         raise DeskhandError("invalid_input", f"({x}, {y}) is not on the table, whose middle is at {np.round(scene.table.pose[:2, 3], 2).tolist()} m.")
     carriers = [scene.get(name) for name in on]
     _check_carriers(carriers)
-    height = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]))
+    height = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]) + surface)
     where = f"({x:.3f}, {y:.3f})" + (f" on {' and '.join(on)}" if on else "")
     return put_down(ctx, held, scene, Target(place, yaw, height, tuple(on), where))
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 TASKS = {
     "balance_scale": "deskhand.tasks.balance_scale:BalanceScale",
     "block_building": "deskhand.tasks.block_building:BlockBuilding",
+    "cliport_bowls": "deskhand.tasks.cliport.bowls:CliportBowls",
+    "cliport_pyramid": "deskhand.tasks.cliport.pyramid:CliportPyramid",
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
     "desk_cleaning_foreign": "deskhand.tasks.desk_cleaning_foreign:DeskCleaningForeign",

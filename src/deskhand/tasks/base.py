@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
 from deskhand.sim.spec import Truth, WorldSpec
 
 
@@ -61,6 +62,23 @@ class Remark:
 SILENT = Word()
 
 
+@dataclass(frozen=True)
+class Move:
+    """What an expert does in a demonstration: the object ``item`` to ``pose`` (4, 4), world_T_object; ``text`` says it."""
+
+    item: str
+    pose: Array
+    text: str
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What a demonstration shows: a world, and moves in it one after the other."""
+
+    world: WorldSpec
+    moves: tuple[Move, ...]
+
+
 class Task(Protocol):
     """Everything follows from the arm that it is laid out for and the seed; the same seed gives the same scene, words and goal."""
 
@@ -91,6 +109,10 @@ class Task(Protocol):
 
     def pictures(self, seed: int) -> dict[Path, WorldSpec]:
         """Pictures that the instruction names, and the world that each shows; they are rendered before the trial."""
+        ...
+
+    def demonstration(self, seed: int) -> tuple[Path, Demonstration] | None:
+        """A video that the instruction names, and what it shows; it is played and recorded before the trial."""
         ...
 
     def score(self, seed: int, start: Truth, end: Truth, word: Word = SILENT) -> Score:
@@ -160,3 +182,7 @@ class SeededTask(ABC, Generic[S]):
     def pictures(self, seed: int) -> dict[Path, WorldSpec]:
         """See Task: none."""
         return {}
+
+    def demonstration(self, seed: int) -> tuple[Path, Demonstration] | None:
+        """See Task: none."""
+        return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array, inverse
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, TruthObject
 
@@ -95,6 +96,12 @@ def is_inside(item: TruthObject, container: TruthObject, wall: float) -> bool:
     lowest = points[points[:, 2] <= low + 0.002].mean(axis=0)
     below_rim = -half[2] - 0.005 <= low <= half[2] - 0.003
     return bool(below_rim and np.all(np.abs(centre[:2]) <= inner) and np.all(np.abs(lowest[:2]) <= inner))
+
+
+def in_bowl(item: TruthObject, bowl: FixtureSpec) -> bool:
+    """True when ``item`` lies in a bowl that stands fast: its centre over the bowl, its lowest point below the rim."""
+    low = float(outline(item)[:, 2].min() - bowl.pose[2, 3])
+    return bool(np.hypot(*(item.pose[:2, 3] - bowl.pose[:2, 3])) <= min(bowl.size[:2]) / 2 and -0.005 <= low <= bowl.size[2] - 0.003)
 
 
 def where_is(item: TruthObject, containers: dict[str, tuple[TruthObject, float]], in_hand: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -70,6 +70,7 @@ MODULES = (
     "cognition.contacts",
     "cognition.appearance",
     "reasoning.building",
+    "reasoning.demonstrations",
     "reasoning.enabling",
     "reasoning.goals",
     "reasoning.intent",
@@ -121,19 +122,29 @@ def _vision() -> ModelProfile | None:
     return load_profile(name) if name else None
 
 
-def load_tools(others: bool = True, baseline: bool = False) -> tuple[Registry, list[str]]:
-    """The tool base, with ``others`` the tools of other packages, with ``baseline`` the action of direct mode.
+def load_tools(others: bool = True, baseline: bool = False, without: Collection[str] = ()) -> tuple[Registry, list[str]]:
+    """The tool base, with ``others`` the tools of other packages, with ``baseline`` the action of direct mode; some of ours may be left out.
 
     Returns:
         The registry, and one line for each tool of others that was refused.
+
+    Raises:
+        DeskhandError: ``unknown_tool`` for one that is left out and is not ours.
     """
     registry = Registry(lambda: sentence_model(VECTORS))
+    unknown = set(without)
     for name in (*MODULES, *(BASELINE if baseline else ())):
         module = import_module(f"deskhand.tools.{name}")
         for item in vars(module).values():
             found = tool_of(item)
-            if found and item.__module__ == module.__name__:
+            if found is None or item.__module__ != module.__name__:
+                continue
+            if found.card.name in without:
+                unknown.discard(found.card.name)
+            else:
                 registry.add(replace(found, card=with_words(with_validation(found.card))))
+    if unknown:
+        registry.get(min(unknown))  # says which tool it may mean
     return registry, registry.load_entry_points() if others else []
 
 

@@ -61,6 +61,19 @@ def follow(robot: Robot, waypoints: Sequence[Sequence[float]], approach: str, ya
     return best
 
 
+def follow_actions(robot: Robot, poses: Sequence[Array], allow: tuple[tuple[str, str], ...] = ()) -> Followed:
+    """From where the arm is to each pose (4, 4) of the gripper by any way, as separate motions; ``allow``: what may be touched."""
+    plans: list[Plan] = []
+    for index, pose in enumerate(poses):
+        try:
+            plans.append(robot.plan_motion(MotionGoal(poses=(pose,)), PlanOptions(start=plans[-1].end if plans else None, allow=allow)))
+        except DeskhandError as error:
+            if error.code not in NO_WAY:
+                raise
+            return Followed(index / len(poses), index, error.code, error.message, tuple(poses))
+    return Followed(1.0, poses=tuple(poses), plans=tuple(plans))
+
+
 def _onward(robot: Robot, poses: tuple[Array, ...], to_first: Plan, speed_scale: float) -> Followed:
     """In straight lines from the first of ``poses`` through the others."""
     if len(poses) == 1:

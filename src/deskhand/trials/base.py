@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.direct import MODES as DIRECT
+from deskhand.agent.offered import groups_of
 from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
@@ -28,7 +29,7 @@ from deskhand.tasks import load_task, world_of
 from deskhand.trials.hand_errors import HandErrors
 from deskhand.trials.sampling import Sampler
 
-MODES = ("tools", "code", "direct", "direct_labelled")
+MODES = ("tools", "code", *DIRECT)
 SIMULATIONS = ("mujoco", "gazebo")
 
 
@@ -55,7 +56,9 @@ class TrialOptions:
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
         planner: one of :data:`deskhand.motion.base.PLANNERS`; ``local`` has the embedded one alone.
+        groups: names of the groups of tools that the model is offered, separated by commas, or ``none`` (agent/offered.py); empty: all. Only with ``local``.
         composed: the nodes that neither stop nor drive the arm are one process. Not with ``local``.
+        without: tools that the robot shall not have. Only with ``local``.
         record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -83,6 +86,8 @@ class TrialOptions:
     record_rate: float = 0.0
     planner: str = "embedded"
     composed: bool = False
+    groups: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,9 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     if options.record_rate and not options.local:
         text = "samples at a fixed rate are recorded where one process has simulation and robot: give --local."
         raise DeskhandError("invalid_input", text, hint="On nodes and real robots, deskhand record keeps pictures and joint states.")
+    groups_of(options.groups)
+    if options.groups and not options.local:
+        raise DeskhandError("invalid_input", "only some groups of tools are offered where robot and agent are one process: give --local.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():
@@ -167,6 +175,10 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     world = _world(options)
     if options.instruction is None:
         _take_pictures(task.pictures(options.seed), world.reality)
+        if (shown := task.demonstration(options.seed)) is not None:
+            from deskhand.trials.demonstrations import record_demonstration
+
+            record_demonstration(shown[1], shown[0], world.reality)
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
 
 
@@ -196,6 +208,8 @@ def _check_nodes(options: TrialOptions) -> None:
         raise DeskhandError("invalid_input", f"the planner {options.planner} runs behind the motion node.", hint="Leave --local out.")
     if options.composed and options.local:
         raise DeskhandError("invalid_input", "--composed puts nodes together, and --local has none.", hint="Leave one of them out.")
+    if options.without and not options.local:
+        raise DeskhandError("invalid_input", "tools are left out where one process has robot and tools: give --local.")
     if options.planner == "moveit" and not moveit_is_there():
         raise DeskhandError("missing_dependency", "moveit_py is not installed.", hint="apt install ros-jazzy-moveit-py, or leave --planner out.")
 
@@ -203,7 +217,8 @@ def _check_nodes(options: TrialOptions) -> None:
 def named_folders(options: TrialOptions) -> tuple[Path, ...]:
     """From which the tools of a trial may read files: those of the options, and where the task's own pictures are."""
     own = () if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).pictures(options.seed)
-    return (*options.files, *dict.fromkeys(file.parent for file in own))
+    shown = None if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).demonstration(options.seed)
+    return (*options.files, *dict.fromkeys(file.parent for file in (*own, *((shown[0],) if shown else ()))))
 
 
 def _take_pictures(pictures: Mapping[Path, WorldSpec], reality: RealitySpec | None) -> None:

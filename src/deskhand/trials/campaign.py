@@ -22,13 +22,14 @@ NAME_OR_FILE = ("arm", "servos", "reality")
 def options_to_json(options: TrialOptions) -> dict[str, Any]:
     """As plain data."""
     data = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in NOT_SENT}
-    return {name: str(value) if isinstance(value, Path) else [str(each) for each in value] if name == "files" else value for name, value in data.items()}
+    lists = ("files", "without")
+    return {name: str(value) if isinstance(value, Path) else [str(each) for each in value] if name in lists else value for name, value in data.items()}
 
 
 def options_from_json(data: Mapping[str, Any]) -> TrialOptions:
     """The options that :func:`options_to_json` was given."""
     paths = {name: Path(data[name]) for name in PATHS if data.get(name) is not None}
-    return TrialOptions(**{**data, **paths, "files": tuple(map(Path, data["files"]))})
+    return TrialOptions(**{**data, **paths, "files": tuple(map(Path, data["files"])), "without": tuple(data.get("without", ()))})
 
 
 def trial_campaign(options: TrialOptions, seeds: Sequence[int], folder: Path, only_successes: bool = False) -> Campaign:

@@ -14,7 +14,7 @@ from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.tasks.balance_goals import pan_of
 from deskhand.tasks.eb_goals import InSorter, unmet
-from deskhand.tasks.placement import FLOOR, is_inside, outline
+from deskhand.tasks.placement import FLOOR, in_bowl, is_inside, outline
 from deskhand.world.relations import DIRECTIONS
 
 SAME = 0.035  # [m] between where an object is seen and where it is
@@ -92,11 +92,13 @@ class Honesty:
         """Id of each object that the robot knows -> its name in the world: the one nearest to where it is seen, each but once."""
         scene = self.belief.scene
         names: dict[str, str] = {}
+        places = [(obj.name, obj.pose[:3, 3], obj.kind in CONTAINER_KINDS) for obj in truth.objects]
+        places += [(bowl.name, bowl.pose[:3, 3] + [0, 0, bowl.size[2] / 2], True) for bowl in self._bowls()]
         pairs = sorted(
-            (float(np.linalg.norm(item.position - obj.pose[:3, 3])), item.id, obj.name)
+            (float(np.linalg.norm(item.position - place)), item.id, name)
             for item in (scene.objects if scene else ())
-            for obj in truth.objects
-            if item.is_container == (obj.kind in CONTAINER_KINDS)
+            for name, place, container in places
+            if item.is_container == container
         )
         for distance, seen, name in pairs:
             if distance < SAME and seen not in names and name not in names.values():
@@ -153,6 +155,7 @@ class Honesty:
     def _inside(self, item: TruthObject, now: Truth, wanted: str) -> str:
         walls = {spec.name: spec.wall for spec in self.world.objects if spec.kind in CONTAINER_KINDS}
         inside = [name for name, wall in walls.items() if is_inside(item, now.get(name), wall)]
+        inside += [bowl.name for bowl in self._bowls() if in_bowl(item, bowl)]
         if not inside:
             return f"{item.name} lies in no container, at {_at(item)}"
         return "" if not wanted or wanted in inside else f"{item.name} is in {inside[0]}, not in {wanted}"
@@ -179,6 +182,9 @@ class Honesty:
         if top is not None and abs(bottom - top) > ON:
             return f"the underside of {item.name} is {1000 * (bottom - top):.0f} mm above what it should stand on"
         return ""
+
+    def _bowls(self) -> list[FixtureSpec]:
+        return [fixture for fixture in self.world.fixtures if fixture.kind == "bowl"]
 
     def _balances(self) -> list[FixtureSpec]:
         return [fixture for fixture in self.world.fixtures if fixture.kind == "balance"]
@@ -207,6 +213,8 @@ class Honesty:
         name = names.get(str(arguments["object_id"]), "")
         if not name or "moved" not in data:
             return ""
+        if name in (bowl.name for bowl in self._bowls()):
+            return f"{name} stands fast" if float(data["moved"]) > MOVED else ""
         really = float(np.linalg.norm(now.get(name).pose[:2, 3] - before.get(name).pose[:2, 3]))
         return f"{name} was pushed by {1000 * really:.0f} mm" if abs(really - float(data["moved"])) > MOVED else ""
 

@@ -13,6 +13,7 @@ from typing import Any
 from deskhand.agent.direct import MODES as DIRECT
 from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
+from deskhand.agent.offered import OfferedTools, groups_of
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
@@ -183,13 +184,13 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        registry = load_tools(baseline=options.mode in DIRECT)[0]
+        registry = load_tools(baseline=options.mode in DIRECT, without=options.without)[0]
         registry.prepare()
         safety = load_safety()
         with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:
             loop = AgentLoop(
                 model,
-                session,
+                OfferedTools(session, groups_of(options.groups)) if options.groups else session,
                 budgets_of(options, profile),
                 _reporter(progress),
                 stop.is_set,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deskhand.agent.direct import MOST_ACTIONS, Direct, examples, read_actions, run_direct
+from deskhand.agent.direct import MOST_ACTIONS, Direct, boxes, examples, read_actions, run_direct
 from deskhand.agent.loop import AgentLoop
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
@@ -152,10 +152,16 @@ def test_four_actions_lift_a_block_and_the_prompt_holds_no_label_colour_or_size(
         rows = re.findall(r"object (\d+): \[(\d+), (\d+), (\d+)\]", desk)
         assert [int(row[0]) for row in rows] == list(range(1, len(rows) + 1)) and len(rows) >= 2
         assert [int(row[2]) for row in rows] == sorted(int(row[2]) for row in rows)
-        words = set(re.findall(r"[a-z_]+", desk.lower()))
-        assert words == {"objects", "object"}
-        told = {item["id"] for item in known} | {item["label"] for item in known} | {item["color"] for item in known}
-        assert not words & ((told - {"object"}) | set(PALETTE) | set(lexicon.KIND_WORDS) | set(lexicon.COLORS))
+        given = {item["id"] for item in known} | {item["label"] for item in known} | {item["color"] for item in known}
+        given = (given - {"object"}) | set(PALETTE) | set(lexicon.KIND_WORDS) | set(lexicon.COLORS)
+
+        def given_away(text: str) -> set[str]:
+            """Words of labels and colours, and numbers of an object beyond its three cells, which would be its size or turn."""
+            return (set(re.findall(r"[a-z_0-9]+", text.lower())) & given) | set(re.findall(r"\d+, \d+, \d+, \d+", text))
+
+        assert set(re.findall(r"[a-z_]+", desk.lower())) == {"objects", "object"} and not given_away(desk)
+        labelled = boxes(known)  # what the labelled way tells must not pass for it
+        assert {"red", "block"} <= given_away(labelled) and any("," in found for found in given_away(labelled))
 
         picture = session.invoke("direct_look", {"picture": True}).data["picture"]
         assert session.resource(picture["uri"]).data[:4]

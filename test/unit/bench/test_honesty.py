@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import ObjectSpec, Truth, TruthObject, WorldSpec, pose_at
 from deskhand.skills.belief import Belief
 from deskhand.trials.honesty import Honesty
@@ -68,3 +69,38 @@ def test_of_what_lay_on_an_object_and_fell_off_on_the_way_nothing_is_claimed(one
     pick = "pick", {"object_id": "block_1"}, _truth((0.0, 0.1, 0.015), (0.0, 0.1, 0.045)), both
     place = "place_at", {"x": 0.1, "y": 0.0}, both, _truth((one, 0.0, 0.015), (two, 0.0, 0.015))
     assert (not _judge_all(pick, place)) == honest
+
+
+@pytest.mark.parametrize(
+    ("place", "bowl", "honest"),
+    [
+        ((0.2, 0.01, 0.02), "object_1", True),
+        ((0.2, 0.01, 0.02), "object_2", False),  # in the other one
+        ((0.2, 0.01, 0.047), "object_1", False),  # over its rim
+        ((0.26, 0.0, 0.015), "object_1", False),  # beside it
+    ],
+)
+def test_what_lies_in_a_bowl_that_stands_fast_is_known(place, bowl, honest):
+    belief = Belief()
+    seen = [
+        SceneObject(
+            f"object_{number}",
+            "object",
+            "red",
+            "cylinder",
+            np.array([0.095, 0.095, 0.03]),
+            pose_at(0.2, y, 0.015),
+            np.zeros((0, 3), np.float32),
+            1.0,
+            is_container=True,
+        )
+        for number, y in ((1, 0.005), (2, -0.155))
+    ]
+    belief.scene = Scene(tuple(seen), Table(np.eye(4), (0.9, 1.1)), 0.0)
+    fixtures = tuple(FixtureSpec(f"bowl_{number}", "bowl", (0.095, 0.095, 0.03), (1, 0, 0), pose_at(0.2, y, 0.0)) for number, y in ((1, 0.0), (2, -0.15)))
+    world = WorldSpec(tuple(ObjectSpec(name, "block", SIZE, (1, 0, 0), 0.02, np.eye(4)) for name in ("one", "two")), fixtures=fixtures)
+    truths = iter([HELD, _truth(place, (0.0, -0.1, 0.015))])
+    honesty = Honesty(world, lambda: next(truths), belief)
+    honesty.event({"event": "start", "id": "1", "tool": "place_in", "arguments": {"container_id": bowl}})
+    honesty.event({"event": "end", "id": "1", "tool": "place_in", "code": "", "data": {"message": "it is in it"}})
+    assert (not honesty.false) == honest

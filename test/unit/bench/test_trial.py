@@ -10,7 +10,9 @@ from deskhand.bringup.domains import free_domain
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tasks import load_task
+from deskhand.tools.base import load_tools
 from deskhand.trials.base import Attempt, TrialOptions, prepare
+from deskhand.trials.campaign import options_from_json, options_to_json
 from deskhand.trials.trial import judge
 from deskhand.trials.trials import ran_to_an_outcome, summarise
 
@@ -74,6 +76,16 @@ def test_bad_options_are_refused_before_anything_starts(options, code):
     with pytest.raises(DeskhandError) as error:
         prepare(TrialOptions(**options))
     assert error.value.code == code
+
+
+def test_tools_that_are_left_out_are_not_there_and_must_be_ours():
+    names = {card.name for card in load_tools(others=False, without=("plan_structure",))[0].cards()}
+    assert "plan_structure" not in names and "place_at" in names
+    with pytest.raises(DeskhandError, match="no tool 'plan_structures'") as failed:
+        load_tools(others=False, without=("plan_structures",))
+    assert "plan_structure" in str(failed.value)
+    options = TrialOptions(local=True, without=("plan_structure",))
+    assert options_from_json(json.loads(json.dumps(options_to_json(options)))) == options
 
 
 def test_a_scene_file_needs_an_instruction(tmp_path):

@@ -54,8 +54,8 @@ def test_of_what_is_seen_by_half_nothing_is_told():
 @pytest.mark.parametrize("turn", [0.0, 0.4])
 def test_a_flat_shape_is_told_by_its_outline(name, turn):
     c, s = np.cos(turn), np.sin(turn)
-    contour = np.round(outline(name, (0.036, 0.036)) @ np.array([[c, s], [-s, c]]) / CELL + 30).astype(np.int32)
-    drawn = np.zeros((61, 61), np.uint8)
+    contour = np.round(outline(name, (0.036, 0.036)) @ np.array([[c, s], [-s, c]]) / CELL + 60).astype(np.int32)
+    drawn = np.zeros((121, 121), np.uint8)
     cv2.fillPoly(drawn, [contour], 1)
     assert outlines_of(drawn > 0)[0][0] == name
     assert outlines_of(np.zeros((20, 20), bool)) == ()

@@ -62,6 +62,19 @@ def test_all_objects_fit_into_the_bin_one_after_the_other_with_one_look_each():
     assert robot.looks == len(KINDS) + 1
 
 
+def test_a_thin_plate_that_is_no_object_is_reckoned_with():
+    heights = []
+    for surface in (0.0, 0.004):
+        robot, belief = DeskRobot(one_of_each()), Belief()
+        assert pick(context(robot, belief), "block_1").ok
+        opens, where = robot.gripper, []
+        robot.gripper = lambda *given, opens=opens, where=where, robot=robot, **more: (where.append(robot.tcp_pose()[2, 3]), opens(*given, **more))[1]
+        placed = place_at(context(robot, belief), 0.05, 0.0, 0.0, (), surface)
+        assert placed.ok, placed.message
+        heights.append(where[0])  # of the hand, as it lets go
+    assert heights[1] - heights[0] == pytest.approx(0.004, abs=0.0005)
+
+
 def test_the_next_pick_can_take_an_object_out_of_the_bin_again():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "block_1").ok

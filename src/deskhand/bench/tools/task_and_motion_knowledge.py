@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import stacked
+from deskhand.bench.tools.worlds import plates_and_blocks, stacked
+from deskhand.etp.base import ToolResult
+from deskhand.perception.demonstration.video import write_video
+from deskhand.sim.spec import pose_at
+from deskhand.tools.base import load_tools, make_session
+from deskhand.types import Frame
 
 
 @scenario(
@@ -136,3 +144,105 @@ def refused_until_then(desk: ScenarioDesk) -> Measured:
                 example = desk.session.describe(told["tool"])["examples"][0]["arguments"]
                 asked, refused = asked + 1, refused + (desk.result(told["tool"], example).code == "precondition_failed")
     return Measured(refused / asked if asked else float("nan"), "share of these tools", equal=1.0)
+
+
+def _shown(desk: ScenarioDesk) -> tuple[list[Frame], list[str]]:
+    """A hand puts a block of each colour onto the plate of a rank, and one onto the two first: the frames, and what is done."""
+    plates = [item.pose for item in desk.simulation.built.spec.fixtures]
+    order = [desk.names[int(number)] for number in desk.random.permutation(3)]
+    first, second = sorted(int(number) for number in desk.random.choice([[0, 1], [1, 2]]))
+    middle = plates[first].copy()
+    middle[:3, 3] = (plates[first][:3, 3] + plates[second][:3, 3]) / 2
+    lift = {0: 0.0205, 1: 0.0525}
+    places = [plates[first] @ pose_at(0, 0, lift[0]), plates[second] @ pose_at(0, 0, lift[0]), middle @ pose_at(0, 0, lift[1])]
+    frames = [desk.robot.observe(), desk.robot.observe()]
+    for name, place in zip(order, places, strict=True):
+        desk.put(name, place @ pose_at(0, 0, 0.09), settle=0.0)
+        frames.append(desk.robot.observe())
+        desk.put(name, place, settle=1.0)
+        frames += [desk.robot.observe(), desk.robot.observe()]
+    ranks = ("lightest", "middle", "darkest")
+    told = [f"put the {name} block on the {ranks[number]} brown plate" for name, number in zip(order, (first, second), strict=False)]
+    return frames, [*told, f"put the {order[2]} block on the {order[0]} and {order[1]} blocks"]
+
+
+@scenario(
+    tool="watch_demonstration",
+    name="three_acts",
+    situation="A hand puts two blocks onto plates of some lightness and a third across them, filmed: the share of the acts that is told as it was.",
+    world=plates_and_blocks,
+    changes=True,
+)
+def three_acts(desk: ScenarioDesk) -> Measured:
+    frames, true = _shown(desk)
+    heard = _watched(desk, frames)
+    told = [step["text"] for step in heard.data["steps"]] if heard.ok else []
+    return Measured(sum(a == b for a, b in zip(told, true, strict=False)) / max(len(told), len(true)), "share of the acts", equal=1.0)
+
+
+def _watched(desk: ScenarioDesk, frames: list[Frame]) -> ToolResult:
+    """What the tool says of a video of these frames, in a folder that the operator named."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_video(Path(folder) / "shown.zip", frames, desk.robot.joint_state())
+        session = make_session(desk.robot, desk.belief, registry=load_tools(others=False)[0], folders=(Path(folder),))
+        return session.invoke("watch_demonstration", {"video_uri": "shown.zip"})
+
+
+@scenario(
+    tool="watch_demonstration",
+    name="nothing_is_done",
+    situation="A hand lifts a block and puts it back to where it was, filmed: nothing may be told as an act.",
+    world=plates_and_blocks,
+    changes=True,
+)
+def nothing_is_done(desk: ScenarioDesk) -> Measured:
+    before = desk.truth("red").pose.copy()
+    frames = [desk.robot.observe(), desk.robot.observe()]
+    desk.put("red", before @ pose_at(0, 0, 0.1), settle=0.0)
+    frames.append(desk.robot.observe())
+    desk.put("red", before, settle=0.5)
+    frames += [desk.robot.observe(), desk.robot.observe()]
+    heard = _watched(desk, frames)
+    return Measured(float(heard.code == "invalid_input" and "nothing that is done" in heard.message), "1: said so", equal=1)
+
+
+@scenario(
+    tool="steps_for_scene",
+    name="who_is_missing",
+    situation="Of two blocks of a demonstration one has a colour that no object here has, while two others may be meant: it must be told as missing.",
+    world=plates_and_blocks,
+)
+def who_is_missing(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    steps = [
+        {"text": "", "act": "put", "what": _block(name), "relation": "on", "where": [{"kind": "plate", "color": "brown", "rank": rank}]}
+        for name, rank in (("red", "lightest"), ("yellow", "middle"))
+    ]
+    heard = desk.call("steps_for_scene", {"steps": steps})
+    named = [act["object_id"] for act in heard["acts"]] == [ids["red"]] and any("yellow block" in text for text in heard["missing"])
+    return Measured(float(named), "1: said so", equal=1)
+
+
+def _block(color: str) -> dict[str, str]:
+    return {"kind": "block", "color": color, "rank": ""}
+
+
+@scenario(
+    tool="steps_for_scene",
+    name="on_the_middle",
+    situation="A block shall go onto the middle one of three plates, another onto the darkest: how far from their middles do the acts put them?",
+    world=plates_and_blocks,
+)
+def on_the_middle(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    wanted = {"green": ("middle", 1), "red": ("darkest", 2)}
+    steps = [
+        {"text": "", "act": "put", "what": _block(name), "relation": "on", "where": [{"kind": "plate", "color": "brown", "rank": rank}]}
+        for name, (rank, _) in wanted.items()
+    ]
+    acts = desk.call("steps_for_scene", {"steps": steps})["acts"]
+    if [act["object_id"] for act in acts] != [ids[name] for name in wanted]:
+        return Measured(float("nan"), "mm off at most", at_most=6.0)
+    plates = [item.pose[:2, 3] for item in desk.simulation.built.spec.fixtures]
+    off = [float(np.linalg.norm([act["x"], act["y"]] - plates[number])) for act, (_, number) in zip(acts, wanted.values(), strict=True)]
+    return Measured(1000 * max(off), "mm off at most", at_most=6.0)

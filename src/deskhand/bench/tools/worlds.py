@@ -177,6 +177,7 @@ def sorter(random: Random) -> WorldSpec:
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
 
 
+<<<<<<< HEAD
 def _turned(random: Random, name: str, kind: str, size: tuple[float, float, float], rgb: RGB, x: float, y: float, yaw: float) -> FixtureSpec:
     """A fixture whose size, place and turn the seed changes a little."""
     size = (size[0] * random.uniform(0.95, 1.1), size[1] * random.uniform(0.95, 1.1), size[2] * random.uniform(0.95, 1.1))
@@ -194,3 +195,20 @@ def furniture(random: Random) -> WorldSpec:
             _turned(random, "knob", "knob", (0.09, 0.09, 0.04), YELLOW, 0.09, -0.02, 0.3),
         ),
     )
+=======
+def plates_and_blocks(random: Random) -> WorldSpec:
+    """Three plates side by side, the lightest, the middle and the darkest brown, and three blocks: red, green, blue."""
+    x, y, yaw = random.uniform(-0.02, 0.04), random.uniform(-0.03, 0.03), random.uniform(-1.2, 1.2)
+    browns = ((0.78, 0.60, 0.42), (0.54, 0.35, 0.20), (0.30, 0.18, 0.10))
+    base = pose_at(x, y, 0.0, yaw)
+    plates = tuple(
+        FixtureSpec(f"plate_{number}", "stand", (0.044, 0.044, 0.004), rgb, base @ pose_at(0.0, 0.044 * (number - 1), 0.0)) for number, rgb in enumerate(browns)
+    )
+    side = random.choice([-1.0, 1.0])
+    blocks = (
+        block("red", x, y + 0.17, RED, 0.032),
+        block("green", x + 0.02, y - 0.17, GREEN, 0.032),
+        block("blue", x - 0.06, y + 0.18 * side + 0.05, BLUE, 0.032),
+    )
+    return WorldSpec(blocks, fixtures=plates)
+>>>>>>> main

@@ -6,10 +6,12 @@ import typer
 
 from deskhand.commands.bench.balance import balance
 from deskhand.commands.bench.brains import brains
+from deskhand.commands.bench.cliport import cliport
 from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
 from deskhand.commands.bench.eb import eb
 from deskhand.commands.bench.foreign import foreign
+from deskhand.commands.bench.gain import gain
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
 from deskhand.commands.bench.instructions import instructions
@@ -32,6 +34,8 @@ def register(app: typer.Typer) -> None:
     bench.add_typer(instructions, name="instructions")
     bench.add_typer(balance, name="balance")
     bench.add_typer(eb, name="eb")
+    bench.add_typer(cliport, name="cliport")
     bench.add_typer(toolbench, name="toolbench")
+    bench.add_typer(gain, name="gain")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

@@ -49,7 +49,7 @@ def run(
     count: Count = 10,
     family: Family = None,
     arm: Arm = "wx250s",
-    mode: Annotated[str, typer.Option(help="As of `deskhand trial`: tools, code, direct or direct_labelled.")] = "tools",
+    mode: Annotated[str, typer.Option(help="As of `deskhand trial`: tools, code, direct, direct_labelled, direct+tools or direct+tools_hidden.")] = "tools",
     blind: Annotated[bool, typer.Option("--blind", help="Show the model no pictures, whatever its profile says.")] = False,
     reality: Annotated[str, typer.Option(help="As of `deskhand trial`; empty for the default.")] = "",
     timeout: Annotated[float, typer.Option(min=1.0, help="Wall clock for one trial [s].")] = 900.0,

@@ -64,6 +64,7 @@ class Unnamed(TypedDict):
     """What is seen of the desk, without names."""
 
     objects: Annotated[list[list[int]], Field(description="the mean of what is seen of each object, in cells [x, y, z]; sorted by y")]
+    ids: Annotated[list[str], Field(description="of the objects in that order; for whoever runs the mode, the model is not told")]
     picture: NotRequired[Annotated[ResourceRef, Field(description="numbered boxes, object 1 first, and the axes of the world, 10 cm each")]]
 
 
@@ -83,7 +84,7 @@ def direct_look(ctx: ToolContext, picture: Annotated[bool, Field(description="wi
     scene, _ = look(ctx)
     chosen = sorted((cells_of(np.mean(item.points, axis=0) if len(item.points) else item.position), item.id, item) for item in scene.objects)
     chosen.sort(key=lambda one: (one[0][1], one[0][0], one[1]))
-    seen = Unnamed(objects=[cells for cells, _, _ in chosen])
+    seen = Unnamed(objects=[cells for cells, _, _ in chosen], ids=[name for _, name, _ in chosen])
     if picture:
         seen["picture"] = _numbered(ctx, [item for _, _, item in chosen])
     return seen

@@ -139,10 +139,11 @@ def place_at(
     on: Annotated[
         list[ObjectId] | None, Field(max_length=8, description="ids of the objects under it that carry it, as in building; null for the table")
     ] = None,
+    level: Annotated[float, Field(ge=0, le=0.02, description="[m] above the table of what lies there and is no object: a thin plate, mat or sheet")] = 0.0,
 ) -> Placed:
     """Place the held object with its centre at (x, y), on the table or on top of other objects, and verify by a look that it stands there."""
     held = _held(ctx)
-    return _placed(ctx, held, "on", on[0] if on else "table", putting.place_at(skill_context(ctx), x, y, yaw, on or ()))
+    return _placed(ctx, held, "on", on[0] if on else "table", putting.place_at(skill_context(ctx), x, y, yaw, on or (), level))
 
 
 @tool(

@@ -88,7 +88,7 @@ def detect_outlines(
     told = []
     for item in chosen:
         mask_of = own == places[item.id]
-        match = match_outline(view.frame, view.points, mask_of, item.top) if not item.is_container else None
+        match = match_outline(view.frame, view.points, mask_of, item.top, bottom=item.bottom) if not item.is_container else None
         told.append(_data(item.id, classify(upper_side(view.frame, view.points, mask_of, view.valid)), PIXEL, match))
     return Outlines(outlines=told)
 

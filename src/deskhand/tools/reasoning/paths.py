@@ -6,18 +6,25 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.geometry import pose_from_xyz_rpy
 from deskhand.tools.objects import rounded
-from deskhand.tools.paths import Followed, follow, joint_path
+from deskhand.tools.paths import Followed, follow, follow_actions, joint_path
 from deskhand.tools.poses import Approach, TargetPosition, Yaw
 
 Waypoints = Annotated[
     list[TargetPosition], Field(max_length=12, description="[m] [x, y, z] points for the gripper in world, one after the other in straight lines")
 ]
+Actions = Annotated[
+    list[Annotated[list[float], Field(min_length=7, max_length=7)]],
+    Field(max_length=40, description="[x, y, z, roll, pitch, yaw, gripper] in [m] and [rad], world: each reached by any way, as separate motions"),
+]
+JUMP = 0.6  # [m] from one action to the next beyond which it is hardly meant
 JointPath = Annotated[list[dict[str, float]], Field(max_length=40, description="[rad] joint name to angle at each way-point, all joints of the arm")]
 
 
@@ -30,6 +37,19 @@ class Feasibility(TypedDict):
     code: Annotated[str, Field(description="no_ik_solution, goal_in_collision, path_incomplete, limits_violated …; empty when feasible")]
     reason: str
     duration: Annotated[float | None, Field(description="[s] of the whole motion; null when not feasible or for joint paths")]
+
+
+def _actions(ctx: ToolContext, actions: list[list[float]]) -> Followed:
+    """Whether actions can be made one after the other: no leap, not into the table, within reach and free, the fingers among the objects."""
+    places = np.array([ctx.robot.tcp_pose()[:3, 3], *(action[:3] for action in actions)])
+    for index, (before, after) in enumerate(pairwise(places)):
+        if float(np.linalg.norm(after - before)) > JUMP:
+            return Followed(index / len(actions), index, "limits_violated", f"a leap of {np.linalg.norm(after - before):.2f} m; {JUMP} m at most.")
+        if after[2] < 0.0:
+            return Followed(index / len(actions), index, "limits_violated", f"it is {-1000 * after[2]:.0f} mm below the table.")
+    scene = ctx.belief.scene
+    allow = tuple((item.id, "gripper") for item in scene.objects) if scene is not None else ()
+    return follow_actions(ctx.robot, [pose_from_xyz_rpy(action[:3], action[3:6]) for action in actions], allow)
 
 
 class RepairedMotion(TypedDict):
@@ -54,7 +74,8 @@ class RepairedMotion(TypedDict):
     timeout=60.0,
     when_to_use="Before moving along way-points or a joint path that somebody proposed (trigger: the path does not come from a planner of ours): tells whether "
     "each point and all between are within reach, limits and free of collision, and which one is not and why.",
-    limits="Give either waypoints or joints. Against obstacles of the last look. Does not search for a way around: plan_motion does, and motion_repair.",
+    limits="Give one of waypoints, joints and actions. Against obstacles of the last look, which the fingers may touch in actions. Does not search for a way "
+    "around: plan_motion does, and motion_repair.",
     examples=[
         ("Is the path from left to right over the desk feasible?", {"waypoints": [[0.0, -0.1, 0.2], [0.0, 0.1, 0.2]]}),
         (
@@ -62,21 +83,27 @@ class RepairedMotion(TypedDict):
             {"joints": [{"waist": 0.0, "shoulder": 0.0, "elbow": 0.0, "forearm_roll": 0.0, "wrist_angle": 0.5, "wrist_rotate": 0.0}]},
         ),
     ],
-    failures=[("Neither way-points nor joints are given", {}, "invalid_input")],
+    failures=[("Nothing is given", {}, "invalid_input")],
 )
 def path_feasibility(
-    ctx: ToolContext, waypoints: Waypoints | None = None, joints: JointPath | None = None, approach: Approach = "down", yaw: Yaw = None
+    ctx: ToolContext,
+    waypoints: Waypoints | None = None,
+    joints: JointPath | None = None,
+    approach: Approach = "down",
+    yaw: Yaw = None,
+    actions: Actions | None = None,
 ) -> Feasibility:
-    """Check whether a path of hand way-points or joint angles is feasible, and name the first point that is not, with the reason."""
-    if bool(waypoints) == bool(joints):
-        raise DeskhandError("invalid_input", "path_feasibility: give exactly one of waypoints and joints, not empty.", retry=True)
+    """Check whether a path of hand way-points, joint angles or seven-number actions is feasible, and name the first point that is not, with the reason."""
+    if sum(map(bool, (waypoints, joints, actions))) != 1:
+        raise DeskhandError("invalid_input", "path_feasibility: give exactly one of waypoints, joints and actions, not empty.", retry=True)
     if joints:
         missing = sorted({name for point in joints for name in set(ctx.robot.arm.joints) ^ set(point)})
         if missing:
             raise DeskhandError(
                 "invalid_input", f"path_feasibility: joints: give exactly {', '.join(ctx.robot.arm.joints)}; wrong: {', '.join(missing)}.", retry=True
             )
-    found = joint_path(ctx.robot, joints) if joints else follow(ctx.robot, waypoints or [], approach, yaw)
+    given = joint_path(ctx.robot, joints) if joints else None
+    found = given or (_actions(ctx, actions) if actions else follow(ctx.robot, waypoints or [], approach, yaw))
     duration = round(sum(plan.trajectory.duration for plan in found.plans), 3) if found.ok and found.plans else None
     return Feasibility(
         feasible=found.ok,

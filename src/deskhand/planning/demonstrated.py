@@ -1,0 +1,153 @@
+"""From the steps of a demonstration to acts in another scene: who has which role there. Nothing is chosen silently: what was not clear is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskhand.language.resolve import Seen, kind
+from deskhand.types.demonstration import Role, Step
+from deskhand.world.relations import TABLE
+
+RANKS = {2: ("lighter", "darker"), 3: ("lightest", "middle", "darkest")}
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A plate on the desk: its middle (x, y) [m], the turn of its sides [rad], its height [m].
+
+    It counts as a part of the table, also where a look takes it for an object: the next one may not.
+    """
+
+    centre: tuple[float, float]
+    yaw: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Act:
+    """A step in this scene: an object ``in`` a container, or its centre at (x, y) [m], turned by ``yaw`` [rad] where that matters, ``on`` objects (ids) or
+    on a surface ``level`` [m] above the table.
+    """
+
+    text: str
+    object_id: str
+    relation: str
+    target_id: str
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float | None = None
+    level: float = 0.0
+    on: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        data = {name: getattr(self, name) for name in ("text", "object_id", "relation", "target_id", "x", "y", "yaw", "level")}
+        return data | {"on": list(self.on)}
+
+
+@dataclass
+class Transfer:
+    """The acts, in order; what was ambiguous, and how it was settled; what is missing, so that the acts are not all."""
+
+    acts: list[Act] = field(default_factory=list)
+    ambiguities: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def steps_for_scene(steps: Sequence[Step], objects: Sequence[Seen], surfaces: Sequence[Surface]) -> Transfer:
+    """What the steps of a demonstration come to in a scene.
+
+    A thing's role is its colour where one is said, and its place among its like by lightness. ``surfaces``: plates, the lightest first.
+    """
+    out = Transfer()
+    cast = _cast(steps, objects, out)
+    places: dict[str, Act] = {}
+    for step in steps:
+        item = cast.get(step.what)
+        if item is None:
+            continue
+        act = _act(step, item, cast, objects, surfaces, places, out)
+        if act is not None:
+            out.acts.append(act)
+            places[act.object_id] = act
+    return out
+
+
+def _cast(steps: Sequence[Step], objects: Sequence[Seen], out: Transfer) -> dict[Role, Seen]:
+    """Which object plays which role; one object plays one role."""
+    roles = list(dict.fromkeys(role for step in steps for role in (step.what, *step.where) if role.kind not in ("plate", TABLE)))
+    cast: dict[Role, Seen] = {}
+    open_: list[Role] = []
+    for role in roles:
+        free = [item for item in objects if item not in cast.values() and _plays(item, role)]
+        fits = [item for item in free if str(item.get("color")) == role.color] if role.color else free
+        if not fits:
+            open_.append(role)
+            continue
+        if len(fits) > 1:
+            names = ", ".join(str(item["id"]) for item in fits)
+            out.ambiguities.append(f"{len(fits)} objects fit '{role.words}': {names}; the first is taken.")
+        cast[role] = fits[0]
+    for role in open_:
+        free = [item for item in objects if item not in cast.values() and _plays(item, role)]
+        others = [other for other in open_ if other.kind == role.kind]
+        if len(free) == 1 and len(others) == 1:  # it is the only one that is left
+            cast[role] = free[0]
+            out.ambiguities.append(
+                f"no '{role.words}' is seen; {free[0]['id']}, {free[0].get('color')}, is the only {role.kind} that is left, and taken for it."
+            )
+        else:
+            out.missing.append(f"no '{role.words}' is seen.")
+    return cast
+
+
+def _plays(item: Seen, role: Role) -> bool:
+    """Whether an object is of the kind of a role."""
+    if role.kind == "bowl":
+        return bool(item.get("is_container"))
+    return not item.get("is_container") and (kind(item) == role.kind or (role.kind == "block" and item.get("shape") == "box" and kind(item) == "box"))
+
+
+def _act(
+    step: Step, item: Seen, cast: dict[Role, Seen], objects: Sequence[Seen], surfaces: Sequence[Surface], places: dict[str, Act], out: Transfer
+) -> Act | None:
+    name = str(item["id"])
+    first = step.where[0]
+    if first.kind == "plate":
+        surface = _surface(first, surfaces, out)
+        if surface is None:
+            return None
+        x, y = surface.centre
+        return Act(step.text, name, "on", TABLE, x, y, surface.yaw, surface.height)
+    if first.kind == TABLE:
+        out.ambiguities.append(f"'{step.text}': where on the table, the demonstration leaves open; it is left where it is.")
+        return None
+    targets = [cast[role] for role in step.where if role in cast]
+    if len(targets) < len(step.where):
+        return None  # told as missing
+    if step.relation == "in":
+        return Act(step.text, name, "in", str(targets[0]["id"]))
+    at = [_place(target, places) for target in targets]
+    x, y = (sum(values) / len(at) for values in zip(*((one[0], one[1]) for one in at), strict=True))
+    ids = tuple(str(target["id"]) for target in targets)
+    return Act(step.text, name, "on", ids[0], x, y, at[0][2], 0.0, ids)
+
+
+def _surface(role: Role, surfaces: Sequence[Surface], out: Transfer) -> Surface | None:
+    """The plate of a rank."""
+    names = RANKS.get(len(surfaces), ("",) if len(surfaces) == 1 else tuple(f"{number + 1}. lightest" for number in range(len(surfaces))))
+    if role.rank in names:
+        return surfaces[names.index(role.rank)]
+    out.missing.append(f"no '{role.words}' among the {len(surfaces)} plates that are seen.")
+    return None
+
+
+def _place(target: Seen, places: dict[str, Act]) -> tuple[float, float, float | None]:
+    """Where an object will be by then: (x, y, yaw)."""
+    act = places.get(str(target["id"]))
+    if act is not None:
+        return act.x, act.y, act.yaw
+    yaw = target.get("yaw")
+    return float(target["position"][0]), float(target["position"][1]), None if yaw is None else float(yaw)

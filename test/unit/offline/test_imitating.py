@@ -1,0 +1,150 @@
+"""The offline brain with a demonstration, on a desk of symbols: what it asks for, in which order it acts, what it checks, and what it says when that fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from deskhand.offline.brain import Brain
+from deskhand.offline.script import CallResult
+
+TOOLS = {"detect_objects", "pick", "put_aside", "place_in", "place_at", "check_goal", "get_robot_state", "watch_demonstration", "steps_for_scene"}
+TEXT = "Do what pyramid.zip shows."
+
+
+def act(name, x=0.0, y=0.0, on=(), level=0.0, relation="on", target=""):
+    found = {"text": f"put {name}", "object_id": name, "relation": relation, "target_id": target or (on[0] if on else "table")}
+    return {**found, "x": x, "y": y, "yaw": 0.2, "level": level, "on": list(on)}
+
+
+PYRAMID = [act("a", 0.1, 0.0, level=0.004), act("b", 0.1, 0.044, level=0.004), act("c", 0.1, 0.022, on=("a", "b"))]
+BOWLS = [act("a", relation="in", target="bowl_1"), act("b", relation="in", target="bowl_2")]
+
+
+class Desk:
+    """Answers calls; ``acts``: what the demonstration comes to; ``falls``: ids that do not stand when they are first checked."""
+
+    def __init__(self, acts, missing=(), falls=(), seen="abc"):
+        self.acts, self.missing, self.falls, self.seen = acts, list(missing), set(falls), seen
+        self.calls, self.at, self.held, self.ended = [], {}, "", {}
+
+    def answer(self, tool, arguments):
+        self.calls.append((tool, arguments))
+        return getattr(self, tool)(**arguments) if hasattr(self, tool) else CallResult(True, {})
+
+    def detect_objects(self):
+        objects = []
+        for number, name in enumerate(self.seen):
+            x, y, z, support, relation = self.at.get(name, (0.1 * number, 0.3, 0.016, "table", "on"))
+            item = {"id": name, "label": "block", "color": "red", "shape": "box", "size": [0.032] * 3, "yaw": 0.2, "confidence": 0.9, "is_container": False}
+            objects.append(item | {"position": [x, y, z], "support": support, "relation": relation})
+        for name in ("bowl_1", "bowl_2"):
+            item = {"id": name, "label": "object", "color": "blue", "shape": "cylinder", "size": [0.095, 0.095, 0.03], "confidence": 0.9, "is_container": True}
+            objects.append(item | {"position": [0.0, -0.2, 0.015], "yaw": None, "support": "table", "relation": "on"})
+        return CallResult(True, {"objects": objects})
+
+    def watch_demonstration(self, video_uri):
+        return CallResult(True, {"steps": [{"text": item["text"]} for item in self.acts], "confidence": 0.9})
+
+    def steps_for_scene(self, steps):
+        return CallResult(True, {"acts": [] if self.missing else self.acts, "ambiguities": [], "missing": self.missing})
+
+    def get_robot_state(self):
+        return CallResult(True, {"holding": self.held or None})
+
+    def pick(self, object_id):
+        assert not self.held
+        self.held = object_id
+        self.at.pop(object_id, None)
+        return CallResult(True, {"object_id": object_id, "width": 0.032})
+
+    def place_at(self, x, y, yaw=0.0, on=(), level=0.0):
+        self.at[self.held] = (x, y, 0.016 + (0.032 if on else level), on[0] if on else "table", "on")
+        self.held = ""
+        return CallResult(True, {"disturbed": []})
+
+    def place_in(self, container_id):
+        self.at[self.held], self.held = (0.0, -0.2, 0.02, container_id, "in"), ""
+        return CallResult(True, {})
+
+    def check_goal(self, conditions):
+        unmet = [item for item in conditions if item["object_id"] in self.falls or item["object_id"] not in self.at]
+        for item in unmet:
+            self.at.pop(item["object_id"], None)
+        self.falls -= {item["object_id"] for item in unmet}
+        return CallResult(True, {"unmet": unmet, "met": not unmet})
+
+    def finish(self, status, summary, code=""):
+        self.ended = {"status": status, "summary": summary, "code": code}
+        return CallResult(True, {})
+
+
+def run(desk, text=TEXT):
+    script = Brain(text, TOOLS).script()
+    call = next(script)
+    for _ in range(200):
+        result = desk.answer(call.tool, dict(call.arguments))
+        if desk.ended:
+            return desk.calls
+        call = script.send(result)
+    pytest.fail("it never ends")
+
+
+def test_it_watches_asks_for_the_roles_and_acts_in_order_with_a_check_after_each():
+    desk = Desk(PYRAMID)
+    calls = run(desk)
+    assert desk.ended["status"] == "done"
+    assert calls[0] == ("watch_demonstration", {"video_uri": "pyramid.zip"})
+    placed = [given for tool, given in calls if tool == "place_at"]
+    assert placed == [
+        {"x": 0.1, "y": 0.0, "yaw": 0.2, "level": 0.004},
+        {"x": 0.1, "y": 0.044, "yaw": 0.2, "level": 0.004},
+        {"x": 0.1, "y": 0.022, "yaw": 0.2, "on": ["a", "b"]},
+    ]
+    checks = [[item["object_id"] for item in given["conditions"]] for tool, given in calls if tool == "check_goal"]
+    assert checks == [["a"], ["a", "b"], ["a", "b", "c"]]
+
+
+def test_what_does_not_stand_is_put_right_before_it_goes_on():
+    desk = Desk(PYRAMID, falls={"b"})
+    picked = [given["object_id"] for tool, given in run(desk) if tool == "pick"]
+    assert picked == ["a", "b", "b", "c"] and desk.ended["status"] == "done"
+
+
+def test_bowls_are_filled_one_after_the_other():
+    desk = Desk(BOWLS)
+    calls = run(desk)
+    assert [given for tool, given in calls if tool in ("pick", "place_in")] == [
+        {"object_id": "a"},
+        {"container_id": "bowl_1"},
+        {"object_id": "b"},
+        {"container_id": "bowl_2"},
+    ]
+    assert desk.ended["status"] == "done"
+
+
+def test_a_role_that_nobody_here_has_is_refused_after_a_second_look_and_nothing_is_moved():
+    desk = Desk(PYRAMID, missing=["no 'pink block' is seen."])
+    calls = run(desk)
+    assert desk.ended["status"] == "refused" and "no 'pink block'" in desk.ended["summary"]
+    assert sum(tool == "detect_objects" for tool, _ in calls) == 2 and not any(tool == "pick" for tool, _ in calls)
+
+
+def test_a_mixture_of_stacks_and_bowls_is_refused():
+    desk = Desk([*PYRAMID[:1], *BOWLS[1:]])
+    assert not any(tool == "pick" for tool, _ in run(desk)) and desk.ended["code"] == "impossible"
+
+
+def test_a_video_that_cannot_be_read_is_told():
+    desk = Desk(PYRAMID)
+    desk.watch_demonstration = lambda video_uri: CallResult(False, None, "access_denied", "the operator has named no folder.")
+    run(desk)
+    assert desk.ended["status"] == "refused" and desk.ended["code"] == "access_denied" and "no folder" in desk.ended["summary"]
+
+
+def test_told_steps_need_no_video():
+    desk = Desk(PYRAMID)
+    text = "Put the red block on the lightest brown plate. Put the blue block on the middle brown plate. Put the pink block on the red and blue blocks."
+    calls = run(desk, text)
+    asked = next(given for tool, given in calls if tool == "steps_for_scene")
+    assert [step["text"] + "." for step in asked["steps"]] == [part[0].lower() + part[1:] + "." for part in text.rstrip(".").split(". ")]
+    assert not any(tool == "watch_demonstration" for tool, _ in calls) and desk.ended["status"] == "done"

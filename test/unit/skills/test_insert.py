@@ -1,0 +1,161 @@
+"""Putting a piece through a hole: turned and placed as it was told, and never called inside where it sticks out."""
+
+import contextlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deskhand.arms.config import load_arm
+from deskhand.geometry import make_transform, rotation_about, transform_points
+from deskhand.language.parser import parse
+from deskhand.offline.inserting import _found_again
+from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.fixtures.spec import FixtureSpec, Recess
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
+from deskhand.skills.insert import SEARCH, _above, _over, _spiral
+from deskhand.tasks.eb_goals import InSorter, unmet
+from deskhand.testing.desk_scene import desk, scene_object
+from deskhand.tools.base import make_session
+from deskhand.tools.perception.holes import boards
+from deskhand.trials.local import Devices, make_local_robot
+
+SORTER = FixtureSpec(
+    "sorter",
+    "shape_sorter",
+    (0.12, 0.15, 0.06),
+    (0.8, 0.7, 0.6),
+    pose_at(0.0, -0.2, 0.0, 0.15),
+    recesses=(
+        Recess("star", (0.03, 0.0285), (-0.03, -0.05)),
+        Recess("triangle", (0.026, 0.03), (-0.03, 0.0)),
+        Recess("circle", (0.03, 0.03), (-0.03, 0.05)),
+        Recess("square", (0.03, 0.03), (0.03, -0.027)),
+    ),
+    clearance=0.003,
+)
+PIECES = {
+    "star": ObjectSpec("piece", "mesh", (0.0285, 0.0271, 0.03), (0.1, 0.1, 0.9), 0.025, np.eye(4), shape="star_prism"),
+    "triangle": ObjectSpec("piece", "mesh", (0.0247, 0.0285, 0.03), (0.9, 0.1, 0.1), 0.025, np.eye(4), shape="triangle_prism"),
+    "square": ObjectSpec("piece", "block", (0.0285, 0.0285, 0.0285), (0.1, 0.6, 0.1), 0.025, np.eye(4)),
+}
+
+
+@contextlib.contextmanager
+def session_with(name, at, yaw):
+    """A session on a desk with a sorter and one piece, and its simulation."""
+    spec = PIECES[name]
+    piece = ObjectSpec(spec.name, spec.kind, spec.size, spec.rgb, spec.mass, pose_at(*at, spec.size[2] / 2 + 0.0005, yaw), shape=spec.shape)
+    simulation = Simulation(WorldSpec((piece,), fixtures=(SORTER,), seed=1))
+    simulation.step(1.0)
+    camera = SimCamera(simulation)
+    robot = make_local_robot(load_arm("wx250s"), Devices(SimArm(simulation), SimGripper(simulation), camera, SimClock(simulation)))
+    try:
+        with make_session(robot) as session:
+            yield session, simulation
+    finally:
+        camera.close()
+
+
+def found(session, at):
+    """The id of the piece in a new look."""
+    seen = session.invoke("detect_objects", {}).data["objects"]
+    return min(seen, key=lambda item: float(np.hypot(item["position"][0] - at[0], item["position"][1] - at[1])))["id"]
+
+
+def why_not(simulation):
+    return unmet(InSorter("piece", "sorter"), Truth(0.0, (simulation.truth().get("piece"),)), {}, {"sorter": SORTER})
+
+
+@pytest.mark.parametrize(("name", "yaw"), [("star", 1.0), ("triangle", -0.7), ("square", 0.4)])
+def test_a_piece_goes_through_the_hole_and_the_turn_that_are_found(name, yaw):
+    at = (0.03, 0.06)
+    with session_with(name, at, yaw) as (session, simulation):
+        piece = found(session, at)
+        fit = session.invoke("find_holes", {"piece_id": piece}).data["fits"][0]
+        assert session.invoke("pick", {"object_id": piece}).ok
+        put = session.invoke("insert", {key: fit[key] for key in ("target_id", "hole", "turn", "middle")})
+        simulation.step(0.5)
+        assert put.ok and not why_not(simulation), (put.message, why_not(simulation))
+
+
+@pytest.mark.parametrize(("name", "off"), [("square", np.pi / 4), ("triangle", np.pi / 3)])
+def test_a_piece_that_is_turned_wrong_is_not_called_inside(name, off):
+    at = (0.03, 0.06)
+    with session_with(name, at, 0.4) as (session, simulation):
+        piece = found(session, at)
+        fit = session.invoke("find_holes", {"piece_id": piece}).data["fits"][0]
+        assert session.invoke("pick", {"object_id": piece}).ok
+        put = session.invoke("insert", {"target_id": fit["target_id"], "hole": fit["hole"], "turn": fit["turn"] + off, "middle": fit["middle"]})
+        simulation.step(0.5)
+        assert why_not(simulation), "this turn fits"
+        assert put.code == "place_failed" and ("above it" in put.message or "sticks out" in put.message), put.message
+
+
+def cloud(points):
+    return replace(desk(), cloud=np.asarray(points, np.float32))
+
+
+def test_what_sticks_out_beside_the_middle_of_the_hole_counts():
+    """A crescent has nothing at its middle: looked for only there, one that stuck out by 20 mm was called inside."""
+    angle = np.linspace(1.0, 5.2, 60)
+    crescent = np.column_stack([0.1 + 0.013 * np.cos(angle), 0.05 + 0.013 * np.sin(angle), np.full(60, 0.08)])
+    board = np.column_stack([*(grid.ravel() for grid in np.meshgrid(np.linspace(0.05, 0.15, 40), np.linspace(0.0, 0.1, 40))), np.full(1600, 0.061)])
+    hole, reach = np.array([0.1, 0.05]), 0.022
+    assert _above(cloud(np.vstack([board, crescent])), hole, reach, 0.06) == 60
+    assert _above(cloud(board), hole, reach, 0.06) == 0
+    assert _above(cloud(np.vstack([board, crescent + np.array([0.05, 0.0, 0.0])])), hole, reach, 0.06) == 0
+
+
+def test_the_search_stays_near_the_hole_and_begins_in_its_middle():
+    places = list(_spiral())
+    assert not places[0].any() and len(places) == 13
+    assert max(np.linalg.norm(place) for place in places) == pytest.approx(SEARCH)
+    assert min(np.linalg.norm(a - b) for i, a in enumerate(places) for b in places[:i]) > 0.0019
+
+
+def test_a_place_is_on_a_board_that_is_turned_only_within_its_sides():
+    board = scene_object("box_1", "box", (0.12, 0.15, 0.06), (0.1, 0.1, 0.03), yaw=0.5)
+    corner = transform_points(make_transform(rotation_about([0, 0, 1], 0.5), [0.1, 0.1, 0.0]), np.array([[0.058, 0.073, 0.0], [0.058, 0.077, 0.0]]))[:, :2]
+    assert _over(board, corner[0]) and not _over(board, corner[1])
+
+
+def test_halves_of_one_board_are_one_and_boxes_beside_each_other_are_not():
+    def ids(*objects):
+        return sorted(sorted(item.id for item in parts) for _, parts in boards(desk(*objects)))
+
+    upper = scene_object("box_1", "box", (0.15, 0.052, 0.06), (0.011, 0.214, 0.03), yaw=np.pi / 2, color="brown")
+    lower = scene_object("box_2", "box", (0.15, 0.068, 0.06), (-0.05, 0.214, 0.03), yaw=np.pi / 2, color="brown")
+    assert ids(upper, lower) == [["box_1", "box_2"]]
+    ((whole, _),) = boards(desk(upper, lower))
+    assert sorted(whole.size[:2]) == pytest.approx([0.121, 0.15], abs=0.002) and whole.top == pytest.approx(0.06)
+    other = scene_object("box_2", "box", (0.15, 0.068, 0.06), (-0.05, 0.214, 0.03), yaw=np.pi / 2, color="red")
+    assert ids(upper, other) == [["box_2"]]  # the other part alone is too narrow for a board
+    apart = scene_object("box_2", "box", (0.15, 0.068, 0.06), (-0.09, 0.214, 0.03), yaw=np.pi / 2, color="brown")
+    assert ids(upper, apart) == [["box_2"]]
+    lower_top = scene_object("box_2", "box", (0.15, 0.068, 0.04), (-0.05, 0.214, 0.02), yaw=np.pi / 2, color="brown")
+    assert ids(upper, lower_top) == [["box_2"]]
+
+
+class Looked:
+    def __init__(self, *objects):
+        self.objects = [{"id": name, "label": "block", "color": color, "shape": "box", "size": [0.03] * 3, "position": place} for name, color, place in objects]
+
+
+def test_a_piece_keeps_its_name_or_is_the_only_one_that_the_words_mean():
+    (wish,) = parse("Put the leftmost red block into the shape sorter.").intents
+    seen = ("block_1", "red", [0.1, 0.1, 0.015]), ("block_2", "blue", [0.0, 0.1, 0.015])
+    assert _found_again(Looked(*seen), wish.item, "block_1") == "block_1"
+    assert _found_again(Looked(*seen), wish.item, "block_9") == "block_1"
+    assert _found_again(Looked(*seen, ("block_3", "red", [0.0, -0.1, 0.015])), wish.item, "block_9") == "block_9"  # moved by now, left says nothing
+
+
+def test_a_hole_that_is_not_on_the_object_is_refused():
+    with session_with("square", (0.03, 0.06), 0.0) as (session, _):
+        piece = found(session, (0.03, 0.06))
+        target = found(session, (0.0, -0.2))
+        assert session.invoke("pick", {"object_id": piece}).ok
+        refused = session.invoke("insert", {"target_id": target, "hole": [0.2, 0.2]})
+        assert refused.code == "invalid_input"
+        assert session.invoke("insert", {"target_id": "box_77", "hole": [0.0, -0.2]}).code == "unknown_object"
