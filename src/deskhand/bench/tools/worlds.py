@@ -177,7 +177,6 @@ def sorter(random: Random) -> WorldSpec:
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
 
 
-<<<<<<< HEAD
 def _turned(random: Random, name: str, kind: str, size: tuple[float, float, float], rgb: RGB, x: float, y: float, yaw: float) -> FixtureSpec:
     """A fixture whose size, place and turn the seed changes a little."""
     size = (size[0] * random.uniform(0.95, 1.1), size[1] * random.uniform(0.95, 1.1), size[2] * random.uniform(0.95, 1.1))
@@ -195,7 +194,8 @@ def furniture(random: Random) -> WorldSpec:
             _turned(random, "knob", "knob", (0.09, 0.09, 0.04), YELLOW, 0.09, -0.02, 0.3),
         ),
     )
-=======
+
+
 def plates_and_blocks(random: Random) -> WorldSpec:
     """Three plates side by side, the lightest, the middle and the darkest brown, and three blocks: red, green, blue."""
     x, y, yaw = random.uniform(-0.02, 0.04), random.uniform(-0.03, 0.03), random.uniform(-1.2, 1.2)
@@ -211,4 +211,3 @@ def plates_and_blocks(random: Random) -> WorldSpec:
         block("blue", x - 0.06, y + 0.18 * side + 0.05, BLUE, 0.032),
     )
     return WorldSpec(blocks, fixtures=plates)
->>>>>>> main
