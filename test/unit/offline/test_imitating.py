@@ -141,6 +141,13 @@ def test_a_video_that_cannot_be_read_is_told():
     assert desk.ended["status"] == "refused" and desk.ended["code"] == "access_denied" and "no folder" in desk.ended["summary"]
 
 
+def test_a_demonstration_of_which_a_part_is_not_understood_is_not_followed():
+    desk = Desk(PYRAMID)
+    desk.watch_demonstration = lambda video_uri: CallResult(True, {"steps": [{"text": "put a"}], "confidence": 0.0})
+    calls = run(desk)
+    assert desk.ended["code"] == "not_understood" and "put a" in desk.ended["summary"] and not any(tool == "pick" for tool, _ in calls)
+
+
 def test_told_steps_need_no_video():
     desk = Desk(PYRAMID)
     text = "Put the red block on the lightest brown plate. Put the blue block on the middle brown plate. Put the pink block on the red and blue blocks."
