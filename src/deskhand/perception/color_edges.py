@@ -36,6 +36,8 @@ class ColorEdgeSettings:
         high, low: shares of the height below the top within which, and beyond which, a point surely is, or is not, of the upper side.
         border: the share up to which it is where colours say nothing.
         depth: log likelihood for a share of the height, and ``depth_most`` at most.
+        most: of what is wider or longer than this the edges stay as they are: that they fray matters little there [px].
+        alike: colours of one box of this edge count as one [CIELAB].
     """
 
     fine: int = 3
@@ -52,6 +54,8 @@ class ColorEdgeSettings:
     border: float = 0.2
     depth: float = 8.0
     depth_most: float = 1.5
+    most: int = 100
+    alike: float = 1.5
 
 
 EDGES = ColorEdgeSettings()
@@ -64,7 +68,7 @@ def refined(color: npt.NDArray[np.uint8], mask: Mask, around: Mask | None = None
     """
     soft = mask.astype(np.float32)
     rows, columns = np.nonzero(mask)
-    if len(rows) < settings.fewest:
+    if len(rows) < settings.fewest or _side(rows, columns) > settings.most * grain:
         return soft
     window = _window(rows, columns, int(settings.around * grain) + 1)
     shape, fine = soft[window].shape, max(1, settings.fine // grain)
@@ -79,7 +83,7 @@ def refined(color: npt.NDArray[np.uint8], mask: Mask, around: Mask | None = None
     if min(len(own), len(rest)) < settings.fewest:
         return soft
     band = (near >= -settings.outside) & (near <= settings.inside)
-    says = np.log(_density(lab[band], own, settings.width)) - np.log(_density(lab[band], rest, settings.width)) + settings.holds * near[band]
+    says = _leans(lab[band], own, rest, settings.width, settings.alike) + settings.holds * near[band]
     edge = within.copy()
     edge[band] = says > 0
     soft[window] = _shrunk(_with_core(_smooth(edge, settings), near > settings.inside), shape)
@@ -98,9 +102,9 @@ def upper_part(
         level = ((top - heights) / max(top - bottom, 0.01)).astype(np.float32)
         upper, lower = (inside & (_signed(inside) > 1) & side for side in (level < settings.high, level > settings.low))
         alone = np.asarray(whole * (level < settings.border), dtype=np.float32)
-    if min(int(upper.sum()), int(lower.sum())) < settings.fewest:
-        return alone
     rows, columns = np.nonzero(inside)
+    if min(int(upper.sum()), int(lower.sum())) < settings.fewest or _side(rows, columns) > settings.most:
+        return alone
     window = _window(rows, columns, 3)
     shape = whole[window].shape
     large = (shape[1] * settings.fine, shape[0] * settings.fine)
@@ -111,7 +115,7 @@ def upper_part(
         for picture in (np.where(np.isfinite(level[window]), level[window], settings.border).astype(np.float32), whole[window])
     )
     flat = cv2.resize(colors, large, interpolation=cv2.INTER_LINEAR).reshape(-1, 3)
-    says = (np.log(_density(flat, own, settings.same_light)) - np.log(_density(flat, rest, settings.same_light))).reshape(deep.shape)
+    says = _leans(flat, own, rest, settings.same_light, settings.alike).reshape(deep.shape)
     says += np.clip((settings.border - deep) * settings.depth, -settings.depth_most, settings.depth_most)
     core = cv2.resize(upper[window].astype(np.uint8), large, interpolation=cv2.INTER_NEAREST) > 0
     result = np.zeros_like(whole)
@@ -137,6 +141,19 @@ def _signed(mask: Mask) -> npt.NDArray[np.float32]:
 def _samples(colors: npt.NDArray[np.float32], most: int) -> npt.NDArray[np.float32]:
     """At most so many of the colours (N, 3), evenly over them."""
     return np.asarray(colors[np.linspace(0, len(colors) - 1, min(most, len(colors))).astype(int)], dtype=np.float32)
+
+
+def _side(rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> int:
+    """The longer side of the box about pixels."""
+    return int(max(np.ptp(rows), np.ptp(columns))) + 1
+
+
+def _leans(colors: npt.NDArray[np.float32], own: npt.NDArray[np.float32], rest: npt.NDArray[np.float32], width: float, alike: float) -> npt.NDArray[np.float64]:
+    """Log likelihood (N,) that colours (N, 3) are of the samples ``own`` rather than ``rest``; of each box of ``alike`` its middle is judged."""
+    boxes, place = np.unique(np.round(colors / alike).astype(np.int32), axis=0, return_inverse=True)
+    middles = (boxes * alike).astype(np.float32)
+    leans = np.log(_density(middles, own, width)) - np.log(_density(middles, rest, width))
+    return np.asarray(leans[place.reshape(-1)], dtype=np.float64)
 
 
 def _density(colors: npt.NDArray[np.float32], samples: npt.NDArray[np.float32], width: float) -> npt.NDArray[np.float64]:

@@ -23,7 +23,7 @@ class SupportSurface:
     Attributes:
         height: above the table [m].
         outline: polygon (N, 2) around all that is seen of it, with what stands on it [m, world].
-        free: polygons (N, 2) of its free parts, largest first [m, world].
+        free: polygons (N, 2) of its free parts, largest first [m, world]; what they go round is joined to the outside by a cut of one cell.
         area, free_area: of both [m2].
         circle: (x, y, radius) of the largest circle that is free [m, world].
         plan: which cells are free (rows along x, columns along y) from ``origin`` (x, y) on, ``CELL`` apart.
@@ -54,7 +54,7 @@ def find_surface(points: npt.NDArray[np.float32], height: float, above: npt.NDAr
     outline = _polygons(_largest(whole), origin)
     if not outline:
         return None
-    pieces = [piece for piece in _polygons(free, origin) if _area(piece) >= FEW]
+    pieces = [piece for piece in _polygons(_without_holes(free), origin) if _area(piece) >= FEW]
     distance = cv2.distanceTransform(np.pad(free.astype(np.uint8), 1), cv2.DIST_L2, 5)[1:-1, 1:-1]
     best = np.unravel_index(int(distance.argmax()), distance.shape)
     x, y = (np.array(best) + origin + 0.5) * CELL
@@ -96,6 +96,18 @@ def _polygons(plan: Plan, origin: npt.NDArray[np.int64]) -> list[Array]:
     contours, _ = cv2.findContours(plan.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     found = [cv2.approxPolyDP(contour, 1.0, True).reshape(-1, 2)[:, ::-1] for contour in sorted(contours, key=cv2.contourArea, reverse=True)]
     return [(one + origin + 0.5) * CELL for one in found if len(one) >= 3]
+
+
+def _without_holes(plan: Plan) -> Plan:
+    """The plan with a cut from every hole to the outside, so that the outlines of its pieces tell the holes as well."""
+    cut: Plan = np.array(plan)
+    count, labels = cv2.connectedComponents((~np.pad(plan, 1)).astype(np.uint8), connectivity=4)
+    outside = int(labels[0, 0])
+    for number in range(1, count):
+        if number != outside:
+            row, column = np.argwhere(labels[1:-1, 1:-1] == number)[0]  # of its first row: from there to the edge of the plan, whatever lies between
+            cut[:row, column] = False
+    return cut
 
 
 def _area(polygon: Array) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.direct import MODES as DIRECT
+from deskhand.agent.offered import groups_of
 from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
@@ -55,6 +56,7 @@ class TrialOptions:
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
         planner: one of :data:`deskhand.motion.base.PLANNERS`; ``local`` has the embedded one alone.
+        groups: names of the groups of tools that the model is offered, separated by commas, or ``none`` (agent/offered.py); empty: all. Only with ``local``.
         composed: the nodes that neither stop nor drive the arm are one process. Not with ``local``.
         without: tools that the robot shall not have. Only with ``local``.
         record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
@@ -84,6 +86,7 @@ class TrialOptions:
     record_rate: float = 0.0
     planner: str = "embedded"
     composed: bool = False
+    groups: str = ""
     without: tuple[str, ...] = ()
 
 
@@ -156,6 +159,9 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     if options.record_rate and not options.local:
         text = "samples at a fixed rate are recorded where one process has simulation and robot: give --local."
         raise DeskhandError("invalid_input", text, hint="On nodes and real robots, deskhand record keeps pictures and joint states.")
+    groups_of(options.groups)
+    if options.groups and not options.local:
+        raise DeskhandError("invalid_input", "only some groups of tools are offered where robot and agent are one process: give --local.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

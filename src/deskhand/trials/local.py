@@ -13,6 +13,7 @@ from typing import Any
 from deskhand.agent.direct import MODES as DIRECT
 from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
+from deskhand.agent.offered import OfferedTools, groups_of
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
@@ -189,7 +190,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:
             loop = AgentLoop(
                 model,
-                session,
+                OfferedTools(session, groups_of(options.groups)) if options.groups else session,
                 budgets_of(options, profile),
                 _reporter(progress),
                 stop.is_set,

@@ -1,5 +1,7 @@
 """Edges drawn by colour: a mask that frays, or lacks a part, is mended where colours differ and left as it is where they do not."""
 
+import tracemalloc
+
 import cv2
 import numpy as np
 import pytest
@@ -99,3 +101,21 @@ def test_of_one_light_the_upper_side_is_what_depth_says():
     height = np.where(top, TALL, np.where(whole, 0.3 * TALL, np.nan)).astype(np.float32)
     told = upper_part(pictured(np.random.default_rng(1), (whole, TOP)), whole.astype(np.float32), height, TALL, 0.0) > 0.5
     assert overlap(told, top) > 0.95
+
+
+def test_large_objects_stay_as_they_are_and_none_takes_much_memory():
+    """Tools run with little memory: what a box of 300 pixels took was more than there is."""
+    random = np.random.default_rng(6)
+    picture = random.integers(0, 255, (480, 640, 3)).astype(np.uint8)
+    for side in (98, 320):
+        mask = np.zeros((480, 640), bool)
+        mask[80 : 80 + side, 80 : 80 + side] = True
+        heights = np.where(mask, np.float32(TALL) - np.arange(480, dtype=np.float32)[:, None] * 1e-4, np.nan).astype(np.float32)
+        tracemalloc.start()
+        soft = refined(picture, mask)
+        upper = upper_part(picture, soft, heights, TALL, 0.0)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 120e6, side
+        assert upper.shape == soft.shape == mask.shape
+    assert (soft == mask).all()

@@ -48,6 +48,20 @@ def test_the_free_part_of_a_surface_leaves_out_what_stands_on_it():
     assert find_surface(table[:20], 0.0, box.astype(np.float32)) is None
 
 
+def test_what_is_not_seen_inside_a_free_part_is_cut_out_of_its_polygon():
+    import cv2
+
+    random = np.random.default_rng(2)
+    table = np.column_stack([random.uniform(-0.2, 0.2, (90000, 2)), np.zeros(90000)]).astype(np.float32)
+    shadows = [np.abs(table[:, :2] - middle).max(axis=1) < 0.03 for middle in ((0.05, 0.0), (-0.08, 0.05), (-0.08, -0.1))]
+    found = find_surface(table[~np.any(shadows, axis=0)], 0.0, np.zeros((0, 3), np.float32))
+    told = sum(cv2.contourArea(piece.astype(np.float32)) for piece in found.free)
+    assert told == pytest.approx(found.free_area, rel=0.03)
+    for x, y in ((0.05, 0.0), (-0.08, 0.05), (-0.08, -0.1)):
+        assert all(cv2.pointPolygonTest(piece.astype(np.float32), (x, y), False) < 0 for piece in found.free)
+    assert sum(cv2.pointPolygonTest(piece.astype(np.float32), (0.1, 0.1), False) > 0 for piece in found.free) == 1
+
+
 def test_depth_of_a_table_and_of_a_wall_on_it_follows_from_one_picture():
     k, pose = CameraIntrinsics(320, 240, 300.0, 300.0, 159.5, 119.5), look_at((0.6, 0.0, 0.5), (0.0, 0.0, 0.0))
     v, u = np.mgrid[0 : k.height, 0 : k.width]

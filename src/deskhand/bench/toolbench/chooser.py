@@ -5,22 +5,26 @@ It sees what a model would see of an item and nothing else; it never sees pictur
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.bench.toolbench.items import Item
-from deskhand.bench.toolbench.reading import arguments_of, names_unseen, values_in
+from deskhand.bench.toolbench.reading import arguments_of, asks_told, described, is_behind, names_unseen, values_in, without_values
 from deskhand.etp.card import Card
 from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
 
 _OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
 _FIRST = 5  # tools of the search that may be what is wanted
+_VOTERS, _SOFT, _MOST = 10, 0.06, 0.35  # nearest tools that say what is asked for; score by which one counts e times as much; share that it takes
+_MEASURING = ("active_perception", "force_and_compliance", "physical_and_contact_state", "depth_and_3d_geometry")
 _AS_GOOD = 0.85  # of the best score
 _TAKES = 0.25  # of the search's score, for taking what the words give
 _PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
-_TOLD = ("scene_known",)  # what a look gives to whoever reads its result
+_LEFT = 0.15  # of the search's score, for each object of the words that it does not take
+_WORDS, _MANY = {"text", "words", "phrase", "phrases", "what", "question", "instruction"}, 9
 
 
 class Chooser:
@@ -32,14 +36,25 @@ class Chooser:
         self._registry = registry
 
     def need(self, item: Item) -> dict[str, Any]:
-        """Needed when what is wanted takes a tool that finds out something new and that has not been called, or when the words name what no look has."""
+        """Needed when the words are about an object or a place that no look has shown, or, by the nearest tools together, about what no look tells and was not
+        measured.
+        """
         called = {turn["tool"] for turn in item.history if "result" in turn}
-        wanted = self._ranked(item.say)[0]
-        card = self._registry.get(wanted).card
-        looked = any(self._gives(name, "scene_known") for name in called)
-        derived = looked and (card.unit in ("detection", "spatial_grounding", "grasping") or self._reads_the_look(card))
-        unseen = looked and names_unseen(item.say, item.history)
-        return {"need": unseen or (wanted not in called and not derived)}
+        searched = self._searched(item.say)
+        nearest = [name for name in sorted(searched, key=lambda name: -searched[name]) if self._registry.get(name).card.mode == "on_demand"][:_VOTERS]
+        finding = [name for name in nearest if self._finds_out(self._registry.get(name).card)]
+        if not any(self._gives(name, "scene_known") for name in called):
+            return {"need": True}
+        if names_unseen(item.say, item.history) or is_behind(item.say):
+            return {"need": True}
+        if asks_told(item.say, item.history) or called & set(finding):
+            return {"need": False}
+        votes = {name: math.exp((searched[name] - searched[nearest[0]]) / _SOFT) for name in nearest}
+        return {"need": sum(votes[name] for name in finding) > _MOST * sum(votes.values())}
+
+    def _finds_out(self, card: Card) -> bool:
+        """Whether a tool measures what the look that was taken does not tell: it goes and looks from elsewhere, or feels."""
+        return card.unit in _MEASURING and bool({"arm", "camera"} & set(card.needs))
 
     def selection(self, item: Item) -> dict[str, Any]:
         """The candidate that is wanted, or that makes it possible."""
@@ -66,13 +81,14 @@ class Chooser:
         best = scores.get(possible[0], 0.0)
         near = [way for name in possible if (way := ways[name]) is not None and scores.get(name, -1.0) >= _AS_GOOD * best]
         chain = max(near or [[possible[0]]], key=len)  # of what is meant as likely, that which takes the rest along
-        return {"tools": chain + self._made_for(chain[-1], item.candidates)}
+        return {"tools": chain + self._made_for(chain[-1], order)}
 
     def _made_for(self, name: str, candidates: Sequence[str]) -> list[str]:
         """The candidate that a result of ``name`` is made for: a map to be asked, a plan to be carried out; one at most."""
         made = {need for need in self._given(name) if need.startswith("data:")}
         needs = {other: {lack for lack in self._lacking(other, set()) if lack.startswith("data:")} for other in candidates if other != name}
-        return [other for other, wanted in needs.items() if wanted and wanted <= made][:1]
+        takes = [other for other, wanted in needs.items() if wanted and wanted <= made]
+        return sorted(takes, key=lambda other: -len(set(other.split("_")) & set(name.split("_")) - {"map"}))[:1]
 
     # ------------------------------------------------------------ what is wanted, and what serves it
 
@@ -81,18 +97,32 @@ class Chooser:
         return sorted(scores, key=lambda name: -scores[name]) or ["detect_objects"]
 
     def _scores(self, say: str) -> dict[str, float]:
-        """Tools that answer at once, by what the search says and by whether they take what the words give: a place in numbers, or none."""
-        values = values_in(say, ())
+        """Tools that answer at once, by what the search says and by whether they take what the words give: a place in numbers, or none; so many objects."""
+        values, objects = values_in(say, ()), len(described(say))
         scores = {}
-        for hit in self._registry.search(say):
-            card = self._registry.get(hit.name).card
+        for name, score in self._searched(say).items():
+            card = self._registry.get(name).card
             if card.mode == "on_demand":
                 fields = card.input_schema
                 takes = _PLACES & set(fields.get("properties", {}))
                 without = [name for name in fields.get("required", []) if name in _PLACES | _AMOUNTS and name not in values]
                 given = bool(takes & set(values))
-                scores[hit.name] = hit.score + _TAKES * given - _TAKES * (bool(_PLACES & set(values)) and not given) - 2 * _TAKES * bool(without)
+                score += _TAKES * given - _TAKES * (bool(_PLACES & set(values)) and not given) - 2 * _TAKES * bool(without)
+                scores[name] = score - _LEFT * max(0, objects - self._objects_taken(card))
         return scores
+
+    def _searched(self, say: str) -> dict[str, float]:
+        """What the search says of the words, and of the words without what tells which objects, places and amounts are meant, in the mean."""
+        each = [{hit.name: hit.score for hit in self._registry.search(text)} for text in (say, without_values(say))]
+        return {name: sum(scores.get(name, 0.0) for scores in each) / len(each) for name in each[0] | each[1]}
+
+    def _objects_taken(self, card: Card) -> int:
+        """How many objects a tool can be told of: by ids, by words, and the one that is held."""
+        fields = set(card.input_schema.get("properties", {}))
+        holds = any(parsed(text)[0] == "holding" for text in card.preconditions)
+        if fields & _WORDS or any(field.endswith("_ids") for field in fields):
+            return _MANY
+        return sum(bool(_OF_OBJECTS.fullmatch(field)) for field in fields) + holds
 
     def _next(self, say: str, history: Sequence[Mapping[str, Any]], candidates: Sequence[str]) -> str:
         holds, ranked = self._holds(history), self._ranked(say)
@@ -119,15 +149,11 @@ class Chooser:
             given = {text for name in chain for text in self._given(name)}
             if lack in given:
                 continue
-            for name in order:
-                if name in asked or name == wanted or not self._serves(name, lack):
-                    continue
-                before = self._way(name, candidates, holds, order, (*asked, wanted))
-                if before is not None:
-                    chain += [each for each in before if each not in chain]
-                    break
-            else:
+            serving = [name for name in order if name not in asked and name != wanted and self._serves(name, lack) and lack not in self._lacking(name, holds)]
+            ways = [way for name in serving if (way := self._way(name, candidates, holds, order, (*asked, wanted))) is not None]
+            if not ways:
                 return None
+            chain += [each for each in min(ways, key=len) if each not in chain]
         return [*chain, wanted]
 
     def _lacking(self, name: str, holds: set[str]) -> list[str]:
@@ -161,7 +187,3 @@ class Chooser:
                 given = self._given(turn["tool"])
                 holds = (holds - {"holding" if "not_holding" in given else "not_holding"} if given & {"holding", "not_holding"} else holds) | given
         return holds
-
-    def _reads_the_look(self, card: Card) -> bool:
-        """Whether what a tool tells follows from what a look has told."""
-        return card.effects == "none" and not card.needs and any(parsed(text)[0] in _TOLD for text in card.preconditions)

@@ -22,6 +22,8 @@ ALIKE = {"high": "blue block", "low": "red block", "left": "red block", "right":
 BLOCKS = ("red", "green", "blue")
 LOOK = Step("detect_objects")
 SIDES = ("left", "right")
+WORDINGS = ("dev", "earlier", "heldout")
+"""The sets of words there are; see wordings.yaml."""
 DEV_SEEDS = 1000
 """Seeds below are for development; results are told of others, whose words are others too."""
 
@@ -72,10 +74,20 @@ def two(random: Random, names: tuple[str, ...]) -> tuple[str, str]:
     return names[first], names[second]
 
 
-def said(random: Random, heldout: bool, kind: str, **values: object) -> str:
-    """One of the wordings for a kind of sub-goal, of those for development or of those that are held out."""
-    wordings = _wordings()[kind]["heldout" if heldout else "dev"]
-    return wordings[int(random.integers(len(wordings)))].format(**values)
+def said(random: Random, words: str, kind: str, **values: object) -> str:
+    """One of the wordings for a kind of sub-goal, of the set ``words``, or of ``heldout`` where it has none; what is drawn next is the same in all sets."""
+    sets = _wordings()[kind]
+    chosen = int(random.integers(len(sets["dev"])))
+    if words != "dev":
+        wordings = sets.get(words, sets["heldout"])
+        chosen = int(random.bit_generator.state["state"]["state"]) % len(wordings)
+        return wordings[chosen].format(**values)
+    return sets["dev"][chosen].format(**values)
+
+
+def words_for(seed: int) -> str:
+    """The set of words of a seed: below DEV_SEEDS ``dev``, then ``heldout``."""
+    return "dev" if seed < DEV_SEEDS else "heldout"
 
 
 def one_of(random: Random, *words: str) -> str:

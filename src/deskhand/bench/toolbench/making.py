@@ -49,8 +49,7 @@ def make_selection(registry: Registry, family: str, seed: int, folder: Path) -> 
         if not way_works(play, start, steps):
             return None
         cut = int(random.integers(len(steps)))
-        for step in steps[:cut]:
-            play.make(step)
+        play.go(start, steps[:cut])
         state, right = play.snapshot(), steps[cut].tool
         wrong = _wrong_tools(play, state, registry, right, steps[cut + 1 :])
         if len(wrong) < DISTRACTORS:
@@ -158,9 +157,7 @@ def _overlapping(play: Play, state: PlaySnapshot, registry: Registry, steps: tup
 
 def _takes_no_place(play: Play, state: PlaySnapshot, registry: Registry, name: str, steps: tuple[Step, ...], place: int) -> str:
     """Why a tool cannot stand for the call at a place of the chain; empty where it can."""
-    play.restore(state)
-    for step in steps[:place]:
-        play.make(step)
+    play.go(state, steps[:place])
     why = stays_wrong(play, play.snapshot(), registry, name, steps[place + 1 :], steps[place].tool)
     play.restore(state)
     return why

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from deskhand.bench.toolbench.expert import CLEANING, DEV_SEEDS, LOOK, MANIPULATION, QUESTIONS, said
+from deskhand.bench.toolbench.expert import BLOCKS, BUILDING, CLEANING, LOOK, MANIPULATION, QUESTIONS, WORDS, id_argument, said, two, words_for
 from deskhand.bench.toolbench.items import Item, kept_picture
 from deskhand.bench.toolbench.play import Case, Play, Step, leaves
 from deskhand.bench.tools import worlds
@@ -57,7 +57,7 @@ class Unknown:
 # ---------------------------------------------------------------- what is not known
 
 
-def heavier(random: Random, needed: bool, heldout: bool) -> Unknown:
+def heavier(random: Random, needed: bool, words: str) -> Unknown:
     """A mass that is not written on it: before it was weighed, and after it."""
     name, limit = str(random.choice(["red", "green", "blue"])), 25
     actual = float(random.choice([0.014, 0.036]))
@@ -67,7 +67,7 @@ def heavier(random: Random, needed: bool, heldout: bool) -> Unknown:
         _weighs(desk, name, mass)
 
     weigh = Step("weigh_in_hand", lambda play: {"object_id": play.id_of(name)})
-    say = said(random, heldout, "heavier", a=name, limit=limit)
+    say = said(random, words, "heavier", a=name, limit=limit)
     before = (LOOK,) if needed else (LOOK, weigh)
 
     def answer(desk: ScenarioDesk) -> str:
@@ -76,31 +76,66 @@ def heavier(random: Random, needed: bool, heldout: bool) -> Unknown:
     return Unknown("heavier", QUESTIONS, say, worlds.objects(random), before, change, answer)
 
 
-def hidden(random: Random, needed: bool, heldout: bool) -> Unknown:
+def hidden(random: Random, needed: bool, words: str) -> Unknown:
     """What a tall box hides; and what it does not hide."""
     world = _with_hidden(random)
     if needed:
-        say = said(random, heldout, "hidden_yes")
+        say = said(random, words, "hidden_yes")
         return Unknown("hidden", MANIPULATION, say, world, (LOOK,), _hide, lambda desk: "yes" if _is_hidden(desk) else "no")
-    say = said(random, heldout, "hidden_no")
+    say = said(random, words, "hidden_no")
     return Unknown("visible", MANIPULATION, say, world, (LOOK,), _hide, lambda desk: "yellow", trap=True)
 
 
-def next_act(random: Random, needed: bool, heldout: bool) -> Unknown:
+def next_act(random: Random, needed: bool, words: str) -> Unknown:
     """The next act towards a goal: with an object that is seen, and with one that may be hidden or not there at all."""
     world = _with_hidden(random)
     if needed:
-        say = said(random, heldout, "act_yes")
+        say = said(random, words, "act_yes")
 
         def where(desk: ScenarioDesk) -> str:
             return "fetch it from behind the box" if _is_hidden(desk) else "say that there is none"
 
         return Unknown("next_act", CLEANING, say, world, (LOOK,), _hide, where)
-    say = said(random, heldout, "act_no")
+    say = said(random, words, "act_no")
     return Unknown("next_act", CLEANING, say, world, (LOOK,), _hide, lambda desk: "pick the can", trap=True)
 
 
-FAMILIES = (heavier, hidden, next_act)
+def heavier_of(random: Random, needed: bool, words: str) -> Unknown:
+    """Which of two has more mass: before they were weighed, and after it."""
+    first, second = two(random, BLOCKS)
+    actual = {first: 0.014, second: 0.036} if random.integers(2) else {first: 0.036, second: 0.014}
+
+    def change(desk: ScenarioDesk, draw: Random, near: bool) -> None:
+        for name, mass in actual.items():
+            _weighs(desk, name, mass * draw.uniform(0.97, 1.03) if near else draw.uniform(0.010, 0.040))
+
+    say = said(random, words, "heavier_of", a=WORDS[first], b=WORDS[second])
+    weigh = [Step("weigh_in_hand", id_argument("object_id", name)) for name in (first, second)]
+    before = (LOOK,) if needed else (LOOK, *weigh)
+    return Unknown("heavier_of", QUESTIONS, say, worlds.objects(random), before, change, lambda desk: max(actual, key=lambda name: _body(desk, name)[1]))
+
+
+def count(random: Random, needed: bool, words: str) -> Unknown:
+    """How many there are of a kind, of which one may be hidden; and of a kind that could not be."""
+    say = said(random, words, "count_yes" if needed else "count_no")
+
+    def number(desk: ScenarioDesk) -> str:
+        return str(sum(desk.truth(name).pose[1, 3] < PARKED / 2 for name in (("small",) if needed else ("can", "tall"))))
+
+    return Unknown("count", BUILDING, say, _with_hidden(random), (LOOK,), _hide, number, trap=not needed)
+
+
+def room(random: Random, needed: bool, words: str) -> Unknown:
+    """The next act towards a place that is seen, and towards one that may be taken by what is hidden."""
+    say = said(random, words, "room_yes" if needed else "room_no")
+
+    def act(desk: ScenarioDesk) -> str:
+        return "clear the place first" if needed and _is_hidden(desk) else "pick the can"
+
+    return Unknown("room", CLEANING, say, _with_hidden(random), (LOOK,), _hide, act, trap=not needed)
+
+
+FAMILIES = (heavier, hidden, next_act, heavier_of, count, room)
 
 
 def _body(desk: ScenarioDesk, name: str) -> tuple[int, float]:
@@ -163,6 +198,15 @@ def make_need(registry: Registry, family: str, seed: int, needed: bool, folder: 
     return Item(name, "need", family, unknown.environment, seed, difficulty, unknown.say, made.told, picture, (), {"need": needed}, settled)
 
 
+def said_again(family: str, seed: int, needed: bool, words: str) -> str:
+    """The instruction of an item in another set of words."""
+    return _family(family)(_random_of(family, seed, needed), needed, words).say
+
+
+def _random_of(family: str, seed: int, needed: bool) -> Random:
+    return np.random.default_rng([seed, crc32(family.encode()), int(needed)])
+
+
 @dataclass(frozen=True)
 class Settled:
     """Whether something is to be found out, the answers in the worlds, and what is known in the actual one."""
@@ -176,12 +220,13 @@ class Settled:
 
 def settle(registry: Registry, family: str, seed: int, needed: bool, noise: int = 0) -> Settled | None:
     """Draw worlds and ask for the answer in each that tells the same; None where too few do, or one only has another answer."""
-    random = np.random.default_rng([seed, crc32(family.encode()), int(needed)])
-    unknown = _family(family)(random, needed, seed >= DEV_SEEDS)
+    random = _random_of(family, seed, needed)
+    unknown = _family(family)(random, needed, words_for(seed))
     with ScenarioDesk(unknown.world, registry, seed) as desk:
         play = Play(desk, Case(family, unknown.environment, unknown.say, unknown.world, (), lambda play: False, lambda play: {}, ""))
         desk.begin(family)
         start = play.snapshot()
+        play.restore(start, noise)  # what is told in all worlds is told with the same noise
         first = _in_world(play, unknown, random, True)
         answers, color = Counter([unknown.answer(desk)]), desk.frame().color
         pinned = False  # a world drawn freely told something else
@@ -224,14 +269,14 @@ def leaves_of(turn: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _alike(first: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
     if [sorted(each) for each in first] != [sorted(each) for each in other]:
         return False
-    for one, two in zip(first, other, strict=True):
+    for one, another in zip(first, other, strict=True):
         for name, value in one.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(two[name], int | float):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(another[name], int | float):
                 if isinstance(value, str) and _is_text(value):
                     continue  # sentences repeat the values
-                if value != two[name]:
+                if value != another[name]:
                     return False
-            elif abs(value - two[name]) > max(NUMBER * abs(value), LENGTH):
+            elif abs(value - another[name]) > max(NUMBER * abs(value), LENGTH):
                 return False
     return True
 
@@ -240,7 +285,7 @@ def _is_text(value: str) -> bool:
     return " " in value
 
 
-def _family(name: str) -> Callable[[Random, bool, bool], Unknown]:
+def _family(name: str) -> Callable[[Random, bool, str], Unknown]:
     for family in FAMILIES:
         if family.__name__ == name:
             return family

@@ -95,6 +95,7 @@ class Play:
     turns: list[Turn] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     decided: int = 0
+    _gone: dict[tuple[int, int], tuple[PlaySnapshot, dict[tuple[Step, ...], PlaySnapshot | Exception]]] = field(default_factory=dict)
 
     def begin(self, noise: int = 0) -> None:
         """Come to the decision: make the calls before it; with another ``noise`` with other noise in the pictures.
@@ -164,6 +165,30 @@ class Play:
         self.desk.restore(state.desk, noise)
         self.turns, self.ids, self.decided = list(state.turns), dict(state.ids), state.decided
 
+    def go(self, state: PlaySnapshot, steps: Sequence[Step], noise: int = 0) -> None:
+        """From ``state``, make these calls of the expert; where they begin as others did that were made from there, go on from where those ended.
+
+        Raises:
+            DeskhandError, KeyError, IndexError: what one of them fails with, or its arguments.
+        """
+        known = self._gone.setdefault((id(state), noise), (state, {}))[1]  # with the state itself, so that its id stays its own
+        wanted = tuple(steps)
+        for count in range(1, len(wanted) + 1):
+            if wanted[:count] not in known:
+                before = known[wanted[: count - 1]] if count > 1 else state
+                assert isinstance(before, PlaySnapshot)
+                self.restore(before, noise if count == 1 else 0)
+                try:
+                    self.make(wanted[count - 1])
+                    known[wanted[:count]] = self.snapshot()
+                except (DeskhandError, KeyError, IndexError) as error:
+                    known[wanted[:count]] = error
+            if isinstance(failed := known[wanted[:count]], Exception):
+                raise failed
+        end = known[wanted] if wanted else state
+        assert isinstance(end, PlaySnapshot)
+        self.restore(end, 0 if wanted else noise)
+
     def reached(self) -> bool:
         """Whether what is wanted is so."""
         return self.case.goal(self)
@@ -171,10 +196,8 @@ class Play:
 
 def way_works(play: Play, state: PlaySnapshot, steps: Sequence[Step], noise: int = 0) -> bool:
     """Whether these calls, made from ``state``, bring the goal about: every one must have its arguments and succeed. Then the play is at ``state`` again."""
-    play.restore(state, noise)
     try:
-        for step in steps:
-            play.make(step)
+        play.go(state, steps, noise)
         return play.reached()
     except (DeskhandError, KeyError, IndexError):
         return False

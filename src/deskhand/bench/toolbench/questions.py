@@ -15,19 +15,19 @@ from deskhand.bench.tools.drawing import Random, outline_in_picture
 from deskhand.errors import DeskhandError
 
 
-def weigh(random: Random, heldout: bool) -> Case:
+def weigh(random: Random, words: str) -> Case:
     """What an object weighs."""
     name = str(random.choice(BLOCKS))
-    say = said(random, heldout, "weigh", a=WORDS[name])
+    say = said(random, words, "weigh", a=WORDS[name])
     goal = goals.told_number(lambda play: 1000 * next(item for item in play.case.world.objects if item.name == name).mass, 4.0, ("grams", "mass", "weight"))
     steps = (LOOK, Step("weigh_in_hand", id_argument("object_id", name)))
     return Case("weigh", QUESTIONS, say, worlds.objects(random), steps, goal, facts(name, "bin"), f"the mass of {name} is told within 4 g")
 
 
-def gap(random: Random, heldout: bool) -> Case:
+def gap(random: Random, words: str) -> Case:
     """How much room is between two objects."""
     a, b = two(random, BLOCKS)
-    say = said(random, heldout, "gap", a=WORDS[a], b=WORDS[b])
+    say = said(random, words, "gap", a=WORDS[a], b=WORDS[b])
     goal = goals.told_number(lambda play: _room_between(play, a, b), 0.006, ("value", "distance", "gap", "length"))
     steps = (LOOK, Step("measure", lambda play: {"quantity": "gap", "object_ids": [play.id_of(a), play.id_of(b)]}))
     return Case("gap", QUESTIONS, say, worlds.objects(random), steps, goal, facts(a, b), f"the gap between {a} and {b} is told within 6 mm")
@@ -44,15 +44,15 @@ def _room_between(play: Play, a: str, b: str) -> float:
     return float(np.linalg.norm(outlines[0][:, None] - outlines[1][None], axis=2).min())
 
 
-def falls(random: Random, heldout: bool) -> Case:
+def falls(random: Random, words: str) -> Case:
     """What falls when something is taken away."""
-    say = said(random, heldout, "falls")
+    say = said(random, words, "falls")
     steps = (LOOK, Step("check_stability", lambda play: {"removed": [play.id_of("low")]}))
     goal = goals.told_objects(lambda play: ["high"])
     return Case("falls", BUILDING, say, worlds.stacked(random), steps, goal, facts("low", "high"), "only high is told to fall")
 
 
-def occupied(random: Random, heldout: bool) -> Case:
+def occupied(random: Random, words: str) -> Case:
     """Whether space is taken, by a map."""
     name = str(random.choice(["can", "box", "red"]))
 
@@ -64,7 +64,7 @@ def occupied(random: Random, heldout: bool) -> Case:
     world = worlds.objects(random)
     spec = next(item for item in world.objects if item.name == name)
     top = (spec.pose[:3, 3] + [0.0, 0.0, spec.size[2] / 2 - 0.005]).round(3).tolist()
-    say = said(random, heldout, "occupied", top=top)
+    say = said(random, words, "occupied", top=top)
     steps = (
         Step("build_occupancy_map"),
         Step("query_occupancy", lambda play: {"map_uri": play.data("build_occupancy_map")["map"]["uri"], "points": points(play)}),
@@ -73,10 +73,10 @@ def occupied(random: Random, heldout: bool) -> Case:
     return Case("occupied", MANIPULATION, say, world, steps, goal, facts(name, "bin"), "occupied, free are told of the two points")
 
 
-def mapped(random: Random, heldout: bool) -> Case:
+def mapped(random: Random, words: str) -> Case:
     """Where an object is, by a map."""
     name = str(random.choice(["red", "green", "blue", "can"]))
-    say = said(random, heldout, "mapped", a=WORDS[name])
+    say = said(random, words, "mapped", a=WORDS[name])
     steps = (
         Step("build_semantic_map"),
         Step("query_semantic_map", lambda play: {"map_uri": play.data("build_semantic_map")["map"]["uri"], "words": WORDS[name]}),
@@ -90,14 +90,14 @@ def mapped(random: Random, heldout: bool) -> Case:
     return Case("mapped", QUESTIONS, say, worlds.objects(random), steps, told, facts(name, "bin"), f"the voxels of {name} are told")
 
 
-def moved(random: Random, heldout: bool) -> Case:
+def moved(random: Random, words: str) -> Case:
     """How far somebody has moved an object, by the memory."""
     name = str(random.choice(BLOCKS))
 
     def shift(desk: ScenarioDesk) -> None:
         desk.shift(name, desk.free_shift(name, 0.05, 0.12))
 
-    say = said(random, heldout, "moved", a=WORDS[name])
+    say = said(random, words, "moved", a=WORDS[name])
 
     def told(play: Play) -> bool:
         events = [item for turn in play.news() for row in (turn.result.data.get("events"),) if isinstance(row, list) for item in row]
@@ -107,22 +107,22 @@ def moved(random: Random, heldout: bool) -> Case:
     return Case("moved", QUESTIONS, say, worlds.objects(random), steps, told, facts(name, "bin"), f"that {name} was moved is told", (LOOK, LOOK), shift)
 
 
-def pointed(random: Random, heldout: bool) -> Case:
+def pointed(random: Random, words: str) -> Case:
     """Which object is at a pixel."""
     name, world = str(random.choice(["red", "green", "blue", "can", "box"])), worlds.objects(random)
     spec = next(item for item in world.objects if item.name == name)
     pixel = outline_in_picture(world.camera, spec).mean(axis=0).round().astype(int).tolist()
-    say = said(random, heldout, "pointed", u=pixel[0], v=pixel[1])
+    say = said(random, words, "pointed", u=pixel[0], v=pixel[1])
     steps = (LOOK, Step("point_to_object", lambda play: {"pixel": pixel}))
     return Case("pointed", QUESTIONS, say, world, steps, goals.told_objects(lambda play: [name]), facts(name, "bin"), f"{name} alone is told")
 
 
-def nearest(random: Random, heldout: bool) -> Case:
+def nearest(random: Random, words: str) -> Case:
     """Which object is nearest to another one."""
     world, target = worlds.objects(random), str(random.choice(["cup", "can", "box"]))
     at = {item.name: item.pose[:3, 3] for item in world.objects}
     name = min((other for other in BLOCKS), key=lambda other: float(np.linalg.norm(at[other] - at[target])))
-    say = said(random, heldout, "nearest", a=WORDS[target])
+    say = said(random, words, "nearest", a=WORDS[target])
 
     def arguments(play: Play) -> dict[str, Any]:
         name, scene = play.id_of(target), play.desk.belief.scene
@@ -134,50 +134,50 @@ def nearest(random: Random, heldout: bool) -> Case:
     return Case("nearest", QUESTIONS, say, world, steps, goals.told_objects(lambda play: [name]), facts(target, name), f"{name} alone is told")
 
 
-def masked(random: Random, heldout: bool) -> Case:
+def masked(random: Random, words: str) -> Case:
     """The pixels of an object."""
     name = str(random.choice(["can", "box", "cup"]))
-    say = said(random, heldout, "masked", a=WORDS[name])
+    say = said(random, words, "masked", a=WORDS[name])
     steps = (Step("segment_by_prompt", lambda play: {"text": f"the {WORDS[name]}"}),)
     return Case("masked", MANIPULATION, say, worlds.objects(random), steps, goals.told_mask(name), facts(name, "bin"), f"a mask of {name} is told", (LOOK,))
 
 
-def stains(random: Random, heldout: bool) -> Case:
+def stains(random: Random, words: str) -> Case:
     """Where the table is dirty."""
     world = worlds.stained(random)
     middle = np.asarray(world.stains[0].outline).mean(axis=0)
-    say = said(random, heldout, "stains")
+    say = said(random, words, "stains")
     goal = goals.told_place(lambda play: middle)
     return Case("stains", CLEANING, say, world, (Step("find_stains"),), goal, facts("can", "block", lambda play: middle), "the stain's place is told")
 
 
-def lower_pan(random: Random, heldout: bool) -> Case:
+def lower_pan(random: Random, words: str) -> Case:
     """Which pan of a balance is lower."""
 
     def side(play: Play) -> str:
         joints = play.desk.simulation.truth().joints
         return "left" if joints["balance/left"] > joints["balance/right"] else "right"
 
-    say = said(random, heldout, "lower_pan")
+    say = said(random, words, "lower_pan")
     goal = goals.told_word(side, ("left", "right", "level"))
     return Case("lower_pan", BUILDING, say, worlds.scales(random), (Step("read_balance"),), goal, facts("left", "right"), "the lower side is told")
 
 
-def joints(random: Random, heldout: bool) -> Case:
+def joints(random: Random, words: str) -> Case:
     """Which joint angles bring the hand to a place."""
     x, y = random.uniform((-0.05, -0.12), (0.1, 0.12)).round(2).tolist()
     z = 0.2
-    say = said(random, heldout, "joints", x=x, y=y, z=z)
+    say = said(random, words, "joints", x=x, y=y, z=z)
     steps = (Step("solve_ik", lambda play: {"position": [x, y, z]}),)
     goal = goals.told_joints(lambda play: np.array([x, y, z]))
     about = facts("red", "bin", lambda play: np.array([x, y, z]))
     return Case("joints", MANIPULATION, say, worlds.objects(random), steps, goal, about, "joints that bring the hand there are told")
 
 
-def opening(random: Random, heldout: bool) -> Case:
+def opening(random: Random, words: str) -> Case:
     """How far the fingers are apart."""
     name = str(random.choice(BLOCKS))
-    say = said(random, heldout, "opening")
+    say = said(random, words, "opening")
 
     def width(play: Play) -> float:
         simulation = play.desk.simulation
@@ -188,18 +188,18 @@ def opening(random: Random, heldout: bool) -> Case:
     return Case("opening", QUESTIONS, say, worlds.objects(random), (Step("get_robot_state"),), goal, facts(name, "bin"), "the fingers' opening is told", before)
 
 
-def meant(random: Random, heldout: bool) -> Case:
+def meant(random: Random, words: str) -> Case:
     """Which object words mean."""
     world = worlds.alike(random)
     side = one_of(random, *SIDES)
-    say = said(random, heldout, "side_block", side=side)
+    say = said(random, words, "side_block", side=side)
     steps = (LOOK, Step("resolve_reference", lambda play: {"phrase": f"the {side} red block"}))
     return Case("meant", BUILDING, say, world, steps, goals.told_objects(lambda play: [side]), facts(side, "can"), f"{side} alone is told")
 
 
-def stable(random: Random, heldout: bool) -> Case:
+def stable(random: Random, words: str) -> Case:
     """An order in which objects can stand on each other, the largest below."""
-    say = said(random, heldout, "stable")
+    say = said(random, words, "stable")
     steps = (LOOK, Step("stacking_order", lambda play: {"object_ids": [play.id_of(name) for name in BLOCKS]}))
 
     def told(play: Play) -> bool:

@@ -7,16 +7,35 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deskhand.bench.toolbench.choices import choices_of, chosen
 from deskhand.etp.card import Card
+from deskhand.language.intents import Place
+from deskhand.language.lexicon import BESIDE, CONTAINER_KINDS, CONTAINER_NOUNS, HYPERNYMS, KIND_OF, KIND_WORDS, SIZES, singular
+from deskhand.language.lexicon import COLORS as COLOR_WORDS
+from deskhand.language.parser import parse
+from deskhand.language.resolve import resolve
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _POINT = re.compile(rf"[(\[]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*(?:,\s*({_NUMBER})\s*)?[)\]]")
 _AXES = re.compile(rf"\b([xyz])\s*=?\s*({_NUMBER})")
-_PIXEL = re.compile(rf"column ({_NUMBER}),? (?:and )?row ({_NUMBER})")
-_LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m)\b")
-_METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
-COLORS = ("red", "green", "blue", "yellow", "orange", "white", "black", "brown", "grey", "purple")
-_SIDES = {"left": math.pi / 2, "right": -math.pi / 2, "away": 0.0, "towards": math.pi}
+_PICTURE, _WHOLE = re.compile(r"\b(?:pixel|image|picture|photo|column|row|screen)s?\b"), re.compile(r"(?<![\d.-])\d+(?!\d|\.\d)")
+_LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m|milli\w+|centi\w+|met(?:er|re)s?)\b")
+_METRES = {"mm": 0.001, "mi": 0.001, "cm": 0.01, "ce": 0.01, "m": 1.0, "me": 1.0}  # by the first two letters
+_SINGLE = {noun for nouns in (*KIND_WORDS.values(), *HYPERNYMS.values(), CONTAINER_NOUNS) for noun in nouns}
+_NOUNS = sorted(_SINGLE | {f"{noun}s" for noun in _SINGLE}, key=lambda noun: -len(noun))
+_QUALITIES = sorted({*COLOR_WORDS, *SIZES, "left", "right", "upper", "lower", "top", "bottom"}, key=lambda word: -len(word))
+_DESCRIBED = re.compile(
+    rf"\b(?P<told>(?:(?:the|an?|that|this|my|your|{'|'.join(map(re.escape, _QUALITIES))})\s+)+)(?P<noun>{'|'.join(map(re.escape, _NOUNS))})\b", re.IGNORECASE
+)
+"""An object in words: its kind, with what tells it from others."""
+_VALUES = re.compile(rf"[(\[][^()\[\]a-z]*[)\]]|\b[xyz]\s*=?\s*{_NUMBER}|{_NUMBER}")
+_SEEN_KINDS = frozenset(KIND_WORDS)
+_CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
+_REAR = re.compile(r"\b(?:at|in|on|to) the (?:back|rear) of\b|\bin back of\b")
+_LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath)\b"
+_UPPER = r"\b(upper|on top|topmost|top (?:block|piece|one|thing)|higher|(?:lies|rests|stands|is|sits) on (?:the|an) ?other)\b"
+_NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnext neighbou?r\b")
+_SIDES = {"left(?:wards?)?": math.pi / 2, "right(?:wards?)?": -math.pi / 2, "away": 0.0, "towards (?:you|me|the robot)": math.pi}
 
 
 def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -25,21 +44,34 @@ def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> 
     fields = card.input_schema.get("properties", {})
     found = {name: known[name] for name in fields if name in known}
     for name, schema in fields.items():
-        choices = _choices(schema)
-        if choices:
-            said = [choice for choice in choices if choice and re.search(rf"\b{re.escape(choice.split('_')[0])}\b", say.lower())]
-            if said:
-                found[name] = said[0]
-            elif name in found and found[name] not in choices:
-                del found[name]
+        if choices_of(schema):
+            found.pop(name, None)
+            if choice := chosen(schema, _NEAREST.sub("nearest", say), without_values(say), name in card.input_schema.get("required", [])):
+                found[name] = choice
+    if "order" in found and {"limit", "point"} <= set(fields) and "target_id" in known:  # what is the most so, seen from what is named
+        target = next(item for item in _objects(history) if item["id"] == known["target_id"])
+        found |= {"limit": 1, "point": target["position"], "what": _kind_asked(say, target) or found.get("what", "")}
+        found.pop("target", None)
     if "points" in found and "path" in fields:
         found["points"] = known["points"]
     return found
 
 
-def _choices(schema: Mapping[str, Any]) -> list[str]:
-    options = [schema, *schema.get("anyOf", [])]
-    return [choice for option in options for choice in option.get("enum", []) if isinstance(choice, str)]
+def described(say: str) -> list[str]:
+    """The objects that words describe, each once."""
+    return list(dict.fromkeys(re.sub(r"^(the|an?|that|this|my|your) ", "", found[0].lower()) for found in _DESCRIBED.finditer(say)))
+
+
+def without_values(say: str) -> str:
+    """The words without what tells which objects, places and amounts are meant: what is wanted of whichever."""
+    general = _DESCRIBED.sub(lambda found: "the container" if found["noun"].lower() in _CARRIERS else "the object", say)
+    return " ".join(_VALUES.sub(" ", general).split())
+
+
+def _kind_asked(say: str, target: Mapping[str, Any]) -> str:
+    """The first kind of objects that words name beside the target; empty for none."""
+    words = re.findall(r"[a-z]+", say.lower().replace(f"{target['color']} {target['label']}", "").replace(f"the {target['label']}", ""))
+    return next((word for word in words if singular(word) in _SINGLE), "")
 
 
 def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -52,10 +84,10 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             found |= {"position": place, "point": place, "points": [place, *_above(say, place)]}
         else:
             found["pixel"] = [int(value) for value in place]
-    if pixel := _PIXEL.search(say):
-        found["pixel"] = [int(float(value)) for value in pixel.groups()]
+    if _PICTURE.search(say.lower()) and len(pixel := _WHOLE.findall(say)) == 2:
+        found["pixel"] = [int(value) for value in pixel]
     if length := _LENGTH.search(say):
-        found["distance"] = float(length[1]) * _METRES[length[2]]
+        found["distance"] = float(length[1]) * _METRES[length[2][:2]]
     for word, angle in _SIDES.items():
         if re.search(rf"\b{word}\b", say):
             found["direction"] = round(angle, 3)
@@ -68,6 +100,9 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         found |= {"target_id": mentioned[-1]["id"], "target": mentioned[-1]["id"]}
         boxes = [item["id"] for item in mentioned if item.get("is_container")]
         found |= {"container_id": boxes[-1]} if boxes else {}
+        found |= _roles(say, objects)
+    if len(boxes := [item["id"] for item in objects if item.get("is_container")]) == 1:
+        found.setdefault("container_id", boxes[0])
     for turn in history:
         data = turn.get("result")
         for name, value in data.items() if isinstance(data, dict) else ():
@@ -76,6 +111,16 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             elif name == "plan_id":
                 found[name] = value
     return found
+
+
+def _roles(say: str, objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is brought to what, where the grammar reads it."""
+    for intent in parse(say).intents:
+        if isinstance(intent, Place) and len(intent.objects) == 1:
+            moved, target = resolve(intent.objects[0], objects, "any").objects, resolve(intent.target, objects, "any").objects
+            if len(moved) == 1 and len(target) == 1:
+                return {"object_id": moved[0]["id"], "target_id": target[0]["id"], "target": target[0]["id"]}
+    return {}
 
 
 def place_in(say: str) -> list[float]:
@@ -90,7 +135,7 @@ def place_in(say: str) -> list[float]:
 def _above(say: str, place: list[float]) -> list[list[float]]:
     length = _LENGTH.search(say)
     raised = re.search(r"\b(above|higher)\b", say) and length
-    return [[place[0], place[1], round(place[2] + float(length[1]) * _METRES[length[2]], 4)]] if raised and length else []
+    return [[place[0], place[1], round(place[2] + float(length[1]) * _METRES[length[2][:2]], 4)]] if raised and length else []
 
 
 def _objects(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -112,7 +157,7 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
         where = text.find(name) if name in text else text.find(f" {item['label']}") if labels.count(str(item["label"])) == 1 else -1
         if where >= 0:
             found.append((where, item))
-    for words, wanted in ((r"\b(lowest|bottom|lower)\b", False), (r"\b(upper|on top|topmost)\b", True)):
+    for words, wanted in ((_LOWER, False), (_UPPER, True)):
         carried = {item["support"] for item in objects}
         hit = re.search(words, text)
         for item in objects:
@@ -125,11 +170,30 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
 
 
 def names_unseen(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the words describe an object by colour and kind that the last look does not have."""
-    seen = {f"{item['color']} {item['label']}" for item in _objects(history)}
-    described = re.findall(rf"\b({'|'.join(COLORS)}) ([a-z]+)\b", say.lower())
-    kinds = {str(item["label"]) for item in _objects(history)} | {"block"}
-    return any(f"{color} {kind}" not in seen for color, kind in described if kind in kinds)
+    """Whether the words describe an object that the last look does not have: of no such kind, or by a colour that none of its kind has."""
+    objects = _objects(history)
+    kinds = {str(item["label"]) for item in objects} | {str(each["name"]) for item in objects for each in item.get("names") or ()}
+    for found in _DESCRIBED.finditer(say):
+        noun, colors = singular(found["noun"].lower()), {COLOR_WORDS[word] for word in found["told"].lower().split() if word in COLOR_WORDS}
+        meant = KIND_OF.get(noun, frozenset()) & _SEEN_KINDS
+        here = [item for item in objects if item["label"] in meant or item["label"] == noun]
+        if meant and (not kinds & meant or (colors and here and not colors & {str(item["color"]) for item in here})):
+            return True
+    return False
+
+
+def asks_told(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the words ask for a field that the last look told of every object: its colour, its shape, its size …"""
+    objects = _objects(history)
+    fields = set(objects[0]) - {"id", "object_id", "label", "support", "relation", "confidence"} if objects else set()
+    words = {singular(word).replace("colour", "color") for word in re.findall(r"[a-z]+", say.lower())}
+    return bool(fields & words)
+
+
+def is_behind(say: str) -> bool:
+    """Whether the words are about what is behind something."""
+    words = " ".join(re.findall(r"[a-z]+", say.lower()))
+    return any(re.search(rf"\b{' '.join(phrase)}\b", words) for phrase, relation in BESIDE.items() if relation == "behind") or bool(_REAR.search(words))
 
 
 def _phrase(say: str) -> str:

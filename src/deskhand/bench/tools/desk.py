@@ -36,6 +36,8 @@ from deskhand.trials.snapshot import DeskSnapshot, DeskState
 from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory
 
+NARROW = 0.008  # [m] beside the place where closed fingers come down
+
 
 class HeardEvents:
     """What a continuous tool has published: each event with the simulated time [s] at which it was heard. The feed of the session lets that time pass.
@@ -282,15 +284,16 @@ class ScenarioDesk:
                 return x, y
         raise DeskhandError("no_free_space", f"no free place was found {1000 * least:.0f} to {1000 * most:.0f} mm from {name}.")
 
-    def free_way(self, name: str, length: float) -> tuple[float, float]:
-        """A drawn (x, y) [m] of a length along which an object can slide without coming near another, in reach and in view.
+    def free_way(self, name: str, length: float, behind: float = 0.0) -> tuple[float, float]:
+        """A drawn (x, y) [m] of a length along which an object can slide without coming near another, in reach and in view; ``behind`` it is room as well [m].
 
         Raises:
             DeskhandError: ``no_free_space``.
         """
         for _ in range(200):
             by = np.array(self.free_shift(name, length, length))
-            if all(stands_free(self.simulation.built.spec, self._beyond(name, share * by), self.others(name)) for share in (0.25, 0.5, 0.75)):
+            clear = [(share * by, GAP) for share in (0.25, 0.5, 0.75)] + ([(-behind / length * by, NARROW)] if behind else [])
+            if all(stands_free(self.simulation.built.spec, self._beyond(name, shift), self.others(name), gap) for shift, gap in clear):
                 return float(by[0]), float(by[1])
         raise DeskhandError("no_free_space", f"{name} has no free way of {1000 * length:.0f} mm.")
 

@@ -10,6 +10,8 @@ from deskhand.bench.tools.worlds import bare, sorter, two_pens
 from deskhand.sim.spec import Truth, pose_at
 from deskhand.tasks.eb_goals import InSorter, unmet
 
+FINGERS = 0.03  # [m] behind a block in which the closed fingers come down
+
 
 @scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
 def by_the_formula(desk: ScenarioDesk) -> Measured:
@@ -131,7 +133,7 @@ def width_is_measured(desk: ScenarioDesk) -> Measured:
 )
 def as_far_as_asked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.04, 0.07)))
+    before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.04, 0.07)), FINGERS)
     desk.call("push", {"object_id": ids["blue"], "direction": float(np.arctan2(way[1], way[0])), "distance": float(np.hypot(*way))})
     return Measured(1000 * float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before - way)), "mm off", at_most=15.0)
 
@@ -192,7 +194,7 @@ def stops_at_a_object(desk: ScenarioDesk) -> Measured:
 )
 def tells_what_happened(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.03, 0.06)))
+    before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.03, 0.06)), FINGERS)
     result = desk.result("push", {"object_id": ids["blue"], "direction": float(np.arctan2(way[1], way[0])), "distance": float(np.hypot(*way))})
     true = float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before))
     return Measured(1000 * abs(float(result.data["moved"]) - true), "mm off", at_most=6.0)

@@ -315,12 +315,11 @@ def free_surface(desk: ScenarioDesk) -> Measured:
     for piece in given["free"]:
         outline = np.array(piece, np.float32)
         told |= np.array([cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in places])
-    for item in desk.simulation.truth().objects:  # polygons are without their holes
-        told &= np.linalg.norm(places - item.pose[:2, 3], axis=1) > 0.5 * max(item.size[:2]) + 0.01
     measured = np.zeros(len(places), bool)  # where the sensor tells no depth, nobody knows
     measured[inside] = np.isfinite(frame.depth[v[inside], u[inside]])
     told, bare = told & measured, bare & measured
-    return Measured(float((told & bare).sum() / (told | bare)[_away(desk, places)].sum()), "intersection over union away from objects", at_least=0.9)
+    away = _away(desk, places)
+    return Measured(float((told & bare)[away].sum() / (told | bare)[away].sum()), "intersection over union away from objects", at_least=0.95)
 
 
 def _away(desk: ScenarioDesk, places: Array) -> npt.NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
 from deskhand.commands.bench.eb import eb
 from deskhand.commands.bench.foreign import foreign
+from deskhand.commands.bench.gain import gain
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
 from deskhand.commands.bench.instructions import instructions
@@ -35,5 +36,6 @@ def register(app: typer.Typer) -> None:
     bench.add_typer(eb, name="eb")
     bench.add_typer(cliport, name="cliport")
     bench.add_typer(toolbench, name="toolbench")
+    bench.add_typer(gain, name="gain")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

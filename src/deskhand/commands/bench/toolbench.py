@@ -41,12 +41,14 @@ def run(
     kind: Kinds = None,
     blind: Annotated[bool, typer.Option("--blind", help="Show the model no pictures.")] = False,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Give the candidates in another order.")] = False,
+    words: Annotated[str, typer.Option(help="Say the items in another set of words: dev, earlier or heldout.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the answers and numbers; see docs/toolbench.md.")] = None,
 ) -> None:
     """Ask for every item, and hold the answers against what was settled."""
     from deskhand.bench.toolbench.chooser import Chooser
     from deskhand.bench.toolbench.items import DEV, KINDS, read_items
     from deskhand.bench.toolbench.prompts import Asked
+    from deskhand.bench.toolbench.rewording import reworded
     from deskhand.bench.toolbench.run import TRIVIAL, Answerer, Trivial, markdown, shuffled
     from deskhand.bench.toolbench.run import run as run_items
     from deskhand.llm import make_model
@@ -54,6 +56,7 @@ def run(
 
     where = folder or DEV
     items = read_items(where, kind or KINDS)
+    items = reworded(items, words) if words else items
     items = shuffled(items) if shuffle else items
     registry = load_tools(others=False)[0]
     answerers: list[Answerer]

@@ -1,0 +1,61 @@
+"""Which of an argument's choices an instruction means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from deskhand.etp.meaning import sentence_model
+from deskhand.tools.words import VECTORS
+
+_SAID = 0.15  # cosine that it counts to be named
+_SUPERLATIVE = re.compile(r"\b[a-z]{3,}est\b")
+
+
+def choices_of(schema: Mapping[str, Any]) -> list[str]:
+    """The words that an argument takes; empty for one that takes any."""
+    options = [schema, *schema.get("anyOf", [])]
+    return [choice for option in options for choice in option.get("enum", []) if isinstance(choice, str)]
+
+
+def chosen(schema: Mapping[str, Any], say: str, general: str, needed: bool) -> str:
+    """Of a choice that is ``needed`` that whose description means most nearly the same as ``general``, the words without values; one that is named counts
+    more. Of another one that which the words name, or a superlative of theirs means; empty for none.
+    """
+    choices, text = [choice for choice in choices_of(schema) if choice], say.lower()
+    said = [choice for choice in choices if re.search(rf"\b{re.escape(choice.split('_')[0])}\b", text)]
+    if needed and choices:
+        described = [_described(choice, str(schema.get("description", ""))) for choice in choices]
+        return _nearest(general, choices, described, said) or (said[0] if said else "")
+    if said:
+        return said[0]
+    most, ranks = _SUPERLATIVE.findall(text), [choice for choice in choices if _SUPERLATIVE.fullmatch(choice)]
+    return _nearest(most[0], ranks, ranks, ()) if most and ranks else ""
+
+
+def _described(choice: str, description: str) -> str:
+    """A choice with what the schema says of it: ``a: …; b, c: …``."""
+    for part in description.split(";"):
+        names, colon, text = part.partition(":")
+        if colon and choice in [name.strip() for name in names.split(",")]:
+            return f"{choice}: {text.strip()}"
+    return choice.replace("_", " ")
+
+
+def _nearest(text: str, choices: Sequence[str], described: Sequence[str], said: Sequence[str]) -> str:
+    """The choice whose description means most nearly the same, those that are ``said`` first by :data:`_SAID`; empty without a sentence model."""
+    vectors = _vectors((text, *described))
+    if vectors is None:
+        return ""
+    alike = vectors[1:] @ vectors[0] + _SAID * np.array([choice in said for choice in choices])
+    return choices[int(alike.argmax())]
+
+
+@cache
+def _vectors(texts: tuple[str, ...]) -> Any:
+    model = sentence_model(VECTORS)[0]
+    return None if model is None else model.embed(texts)

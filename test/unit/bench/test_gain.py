@@ -1,0 +1,156 @@
+"""What tools bring: settings, what a model is offered in each, why an episode failed, and what the table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskhand.agent.offered import PRIMITIVES, OfferedTools, groups_of
+from deskhand.bench.gain.classes import IGNORED_OUTPUT, INVALID_CALL, MISSED_INVOCATION, TOOL_BIAS, WRONG_SELECTION, failure_of
+from deskhand.bench.gain.run import gain_campaign, options_for, settings_of
+from deskhand.bench.gain.table import markdown, summarise
+from deskhand.errors import DeskhandError
+from deskhand.etp.base import ToolResult
+from deskhand.etp.card import GROUPS
+from deskhand.etp.registry import Registry
+from deskhand.tools.base import load_tools
+from deskhand.trials.base import TrialOptions, prepare
+
+ACTS, LOOKS = frozenset(("pick", "place_in")), frozenset(("detect_objects",))
+CUP = {"id": "cup_1", "position": [0.1, 0.0, 0.04], "size": [0.08, 0.08, 0.1]}
+
+
+def step(tool: str, code: str = "", **more: Any) -> dict[str, Any]:
+    return {
+        "tool": tool,
+        "arguments": {},
+        "ok": not code,
+        "valid": code != "invalid_arguments",
+        "code": code,
+        "message": "",
+        "data": None,
+        "failure": "",
+    } | more
+
+
+def there(*places: list[float]) -> dict[str, Any]:
+    return {"false_claims": [], "final_objects": [{"name": f"o{n}", "pose": {"position": place}} for n, place in enumerate(places)]}
+
+
+LOOK = step("detect_objects", data={"objects": [CUP]})
+CUP_THERE = there([0.1, 0.0, 0.05])
+
+
+class Base:
+    """Tools as a client of the registry sees them."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.called: list[str] = []
+
+    def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> Any:
+        return self.registry.search(text, group, unit, limit)
+
+    def describe(self, name: str) -> dict[str, Any]:
+        return self.registry.get(name).card.to_json()
+
+    def invoke(self, name: str, arguments: Any, feedback: Any = None, cancelled: Any = None, caller: str = "") -> ToolResult:
+        self.called.append(name)
+        return ToolResult("", "")
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_tools(others=False)[0]
+
+
+def test_a_model_is_offered_its_groups_and_what_moves_the_arm_and_the_loop_may_look_all_the_same(registry: Registry) -> None:
+    base = Base(registry)
+    offered = OfferedTools(base, ("perception",))  # type: ignore[arg-type]
+    names = {hit.name for hit in offered.search()}
+    assert set(PRIMITIVES) < names and "detect_objects" in names
+    assert not names & {"pick", "check_goal", "plan_structure"}
+    assert {hit.group for hit in offered.search("grasp the red cup", limit=5) if hit.name not in PRIMITIVES} <= {"perception"}
+    with pytest.raises(DeskhandError, match="no tool 'pick'"):
+        offered.describe("pick")
+    assert offered.describe("detect_objects")["name"] == "detect_objects"
+    assert offered.invoke("check_goal", {}).ok and base.called == ["check_goal"]
+
+
+def test_groups_are_named_or_said_to_be_unknown() -> None:
+    assert groups_of("") == GROUPS
+    assert groups_of("none") == ()
+    assert groups_of("perception, execution") == ("perception", "execution")
+    with pytest.raises(DeskhandError, match="valid: perception"):
+        groups_of("perception,none")
+    with pytest.raises(DeskhandError, match="--local"):
+        prepare(TrialOptions(task="desk_cleaning", groups="perception"))
+
+
+def test_each_is_none_every_group_alone_and_all() -> None:
+    assert settings_of(["each"]) == ["none", *GROUPS, "all"]
+    assert settings_of(["none", "all", "all"]) == ["none", "all"]
+    assert "perception,cognition,reasoning" in settings_of(["without"]), "all but execution"
+    with pytest.raises(DeskhandError, match="valid: all"):
+        settings_of(["some"])
+
+
+def test_without_tools_a_language_model_acts_directly_and_the_offline_brain_has_what_moves_alone() -> None:
+    assert options_for(TrialOptions(brain="openai"), "none").mode == "direct"
+    offline = options_for(TrialOptions(brain="offline"), "none")
+    assert (offline.mode, offline.groups) == ("tools", "none")
+    assert options_for(TrialOptions(brain="openai"), "all").groups == ""
+    assert options_for(TrialOptions(brain="openai"), "perception").groups == "perception"
+
+
+def test_the_same_seeds_are_tried_in_every_setting(tmp_path: Path) -> None:
+    campaign = gain_campaign(TrialOptions(), ["eb_pick", "eb_stack"], [3, 4], ["none", "all"], 2, tmp_path)
+    tried = [
+        (case.arguments["options"]["task"], case.arguments["options"]["seed"], case.arguments["run"], case.arguments["setting"]) for case in campaign.cases
+    ]
+    assert len(set(tried)) == 16
+    assert {one[:3] for one in tried if one[3] == "none"} == {one[:3] for one in tried if one[3] == "all"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "result", "expected"),
+    [
+        ([LOOK, *[step("pick", "invalid_arguments")] * 3], CUP_THERE, INVALID_CALL),
+        ([LOOK, *[step("pick", "invalid_arguments")] * 2, step("pick")], CUP_THERE, WRONG_SELECTION),
+        ([LOOK, step("pick"), step("finish")], CUP_THERE | {"false_claims": [{"tool": "pick", "arguments": {}, "truth": "nothing was lifted"}]}, TOOL_BIAS),
+        ([LOOK, step("submit_plan", arguments={"goals": [{"object_id": "cup_1"}]}), step("finish")], there([0.3, 0.0, 0.05]), TOOL_BIAS),
+        ([LOOK, step("finish")], there([0.3, 0.0, 0.05]), MISSED_INVOCATION),
+        ([LOOK, step("pick"), step("finish", "task_incomplete"), step("finish")], CUP_THERE, IGNORED_OUTPUT),
+        ([LOOK, step("pick", "grasp_failed"), step("pick", "grasp_failed")], CUP_THERE, IGNORED_OUTPUT),
+        ([LOOK, step("finish")], CUP_THERE, MISSED_INVOCATION),
+        ([step("pick"), step("finish")], CUP_THERE, MISSED_INVOCATION),
+        ([LOOK, step("", "", failure="missed_call")], CUP_THERE, MISSED_INVOCATION),
+        ([LOOK, step("pick"), step("place_in"), step("finish")], CUP_THERE, WRONG_SELECTION),
+    ],
+)
+def test_an_episode_fails_for_one_of_five_reasons(steps: list[dict[str, Any]], result: dict[str, Any], expected: str) -> None:
+    name, why = failure_of(result, steps, ACTS, LOOKS)
+    assert name == expected, why
+    assert why
+
+
+def test_a_false_claim_that_was_put_right_later_is_no_bias() -> None:
+    claimed = CUP_THERE | {"false_claims": [{"tool": "pick", "arguments": {}, "truth": "nothing was lifted"}]}
+    assert failure_of(claimed, [LOOK, step("pick"), step("finish", "task_incomplete"), step("finish")], ACTS, LOOKS)[0] == IGNORED_OUTPUT
+
+
+def test_the_table_tells_gain_spread_and_shares() -> None:
+    def row(setting: str, run: int, success: bool, failure: str = "") -> dict[str, Any]:
+        told = {"task": "eb_pick", "group": "base", "setting": setting, "run": run, "success": success, "failure": failure}
+        return told | {"seconds": 10.0, "tokens": 100, "calls": 4, "false_done": False}
+
+    rows = [row("none", 0, False), row("none", 1, False), row("all", 0, True), row("all", 1, False, TOOL_BIAS)]
+    summary = summarise({"brain": "offline", "runs": 2, "settings": ["none", "all"]}, rows)
+    cell = summary["tasks"]["eb_pick"]["all"]
+    assert (cell["success"], cell["gain"], cell["classes"]) == (0.5, 0.5, {TOOL_BIAS: 1.0})
+    assert cell["std"] == pytest.approx(0.7071, abs=1e-3)
+    assert "gain" not in summary["tasks"]["eb_pick"]["none"]
+    assert summary["subsets"]["base"]["none"]["success"] == 0
+    assert "| offline, eb_pick | all | 2 | 0.50 | 0.71 | +0.50 |" in markdown([summary])
