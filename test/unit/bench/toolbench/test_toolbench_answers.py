@@ -12,11 +12,13 @@ import yaml
 from typer.testing import CliRunner
 
 from deskhand.bench.toolbench import metrics, play
+from deskhand.bench.toolbench.choices import chosen
 from deskhand.bench.toolbench.chooser import Chooser
 from deskhand.bench.toolbench.items import DEV, KINDS, Item, read_items
 from deskhand.bench.toolbench.judge import same_values, shown_output
 from deskhand.bench.toolbench.prompts import Asked
 from deskhand.bench.toolbench.reading import values_in
+from deskhand.bench.toolbench.rewording import reworded
 from deskhand.bench.toolbench.run import Trivial, run, shuffled
 from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
@@ -74,6 +76,41 @@ def test_the_chooser_takes_what_the_state_allows(registry: Registry) -> None:
     assert chooser.call(item("execution", say, (), {"tool": "pick"}, (LOOK,))) == {"arguments": {"object_id": "block_1"}}
 
 
+def test_the_chooser_needs_nothing_for_what_a_look_told_and_a_tool_for_what_it_does_not(registry: Registry) -> None:
+    chooser = Chooser(registry)
+    weighed: dict[str, Any] = {"tool": "weigh_in_hand", "arguments": {"object_id": "block_1"}, "result": {"object_id": "block_1", "grams": 21.0}}
+    asked: list[tuple[str, tuple[dict[str, Any], ...], bool]] = [
+        ("What colour is the blue block?", (LOOK,), False),
+        ("How heavy is the red block?", (LOOK,), True),
+        ("How heavy is the red block?", (LOOK, weighed), False),
+        ("Pick up the red block.", (LOOK,), False),
+        ("Pick up the yellow block.", (LOOK,), True),
+        ("Put the red block behind the bin.", (LOOK,), True),
+        ("Is there a cup?", (), True),
+    ]
+    for say, history, needed in asked:
+        assert chooser.need(item("need", say, (), {"need": needed}, history))["need"] is needed, (say, len(history))
+
+
+def test_a_choice_is_that_which_the_words_name_or_mean(registry: Registry) -> None:
+    quantity = registry.get("measure").card.input_schema["properties"]["quantity"]
+    order = registry.get("query_3d_scene_graph").card.input_schema["properties"]["order"]
+    assert chosen(quantity, "How tall is the cup?", "How tall is the object?", True) == "height"
+    assert chosen(quantity, "The angle at this corner", "The angle at this corner", True) == "angle"
+    assert chosen(order, "Which block is closest to the cup?", "", False) == "nearest"
+    assert chosen(order, "Which blocks are there?", "", False) == ""
+
+
+def test_other_words_say_the_same_items() -> None:
+    items = [found for found in read_items(DEV) if found.seed < 2]
+    assert [found.say for found in reworded(items, "dev")] == [found.say for found in items], "what is drawn does not depend on the words"
+    other = reworded(items, "heldout")
+    assert all(one.say != two.say for one, two in zip(items, other, strict=True))
+    assert [one.reference for one in items] == [two.reference for two in other]
+    with pytest.raises(DeskhandError, match="valid: dev"):
+        reworded(items, "mine")
+
+
 def test_the_order_of_the_candidates_is_nothing_to_the_chooser(registry: Registry) -> None:
     items = [found for found in read_items(DEV) if found.kind in ("selection", "chain")][:12]
     answers = [[row["answer"] for row in run(registry, each, Chooser(registry))["items"]] for each in (items, shuffled(items))]
@@ -86,6 +123,11 @@ def test_values_are_read_from_words_and_results() -> None:
     assert values_in("Go to x = -0.01, y = 0.08, z = 0.22.", ())["position"] == [-0.01, 0.08, 0.22]
     assert values_in("What is at pixel (344, 220)?", ())["pixel"] == [344, 220]
     assert values_in("Take the upper block down", (LOOK,))["object_id"] == "block_2"
+    assert values_in("Slide the red block by 4 centimetres, rightwards.", (LOOK,)) | {"distance": 0.04, "direction": -1.571} == values_in(
+        "Slide the red block by 4 centimetres, rightwards.", (LOOK,)
+    )
+    roles = values_in("Build a tower of two: the red block below, the blue block above.", (LOOK,))
+    assert (roles["object_id"], roles["target_id"]) == ("block_2", "block_1")
     stored: dict[str, Any] = {"tool": "build_occupancy_map", "arguments": {}, "result": {"map": {"uri": "deskhand://m"}}}
     assert values_in("is it free?", (stored,))["map_uri"] == "deskhand://m"
 
