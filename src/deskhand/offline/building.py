@@ -17,6 +17,8 @@ from deskhand.world.relations import TABLE
 
 TRIES = 4
 """How often one block is put to its place."""
+BESIDE = 0.012
+"""[m] between where a block is seen and its place, from which on it does not stand there: the tolerance of a place, and what a look errs by."""
 SPARE_ACTS = 6
 """Acts beyond one a block that a structure may take before it is given up, for each block one more."""
 
@@ -220,10 +222,23 @@ class Building:
             return
         numbers = sorted(self._standing)
         heard = yield Call("check_goal", {"conditions": [self._goal(number).to_json() for number in numbers]}, "Does the rest still stand?")
+        looked = yield from self._executive.look()
         if heard.ok:
             gone = {str(item["object_id"]) for item in heard.data["unmet"]}
-            self._standing -= {number for number in numbers if self._steps[number].object_id in gone}
-        yield from self._executive.look()
+            unmet = {number for number in numbers if self._steps[number].object_id in gone}
+            self._standing -= {number for number in unmet if self._denied(number)} if self._checks and looked else unmet
+
+    def _denied(self, number: int) -> bool:
+        """Whether a look shows that a place is not filled: its block elsewhere, or nowhere and nothing standing where it would have to carry it.
+
+        What a structure hides of itself is no proof against it.
+        """
+        step = self._steps[number]
+        item = next((item for item in self._executive.objects if item["id"] == step.object_id), None)
+        if item is not None:
+            return math.hypot(item["position"][0] - step.x, item["position"][1] - step.y) > BESIDE
+        above = [other for other in self._standing if number in self._steps[other].on]
+        return all(self._denied(other) for other in above)
 
     # ------------------------------------------------------------ words
 

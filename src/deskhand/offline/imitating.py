@@ -16,6 +16,8 @@ CAPABILITIES = {
     "steps_for_scene": "transfer the steps of a demonstration to this desk",
 }
 """Tools that it needs, and what they are looked for by."""
+UNSURE = 0.5
+"""Confidence below which a demonstration is not followed: at some place more changes than the step that is told of it explains, or all of it."""
 
 
 def imitating(executive: TaskExecutive, building: Building, tools: Collection[str], answers: list[str], wish: Imitate) -> Script:
@@ -30,6 +32,10 @@ def imitating(executive: TaskExecutive, building: Building, tools: Collection[st
             executive.problems.append((watched.code, watched.message))
             return
         steps = list(watched.data["steps"])
+        if float(watched.data["confidence"]) < UNSURE:
+            told = "; ".join(str(step["text"]) for step in steps)
+            executive.problems.append(("not_understood", f"I do not understand all that the demonstration shows. What I understand: {told}."))
+            return
     if not (yield from executive.look("What of it is here?")):
         return
     heard = yield Call("steps_for_scene", {"steps": steps}, "Shown: " + "; ".join(str(step["text"]) for step in steps))

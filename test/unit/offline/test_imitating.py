@@ -23,8 +23,8 @@ BOWLS = [act("a", relation="in", target="bowl_1"), act("b", relation="in", targe
 class Desk:
     """Answers calls; ``acts``: what the demonstration comes to; ``falls``: ids that do not stand when they are first checked."""
 
-    def __init__(self, acts, missing=(), falls=(), seen="abc"):
-        self.acts, self.missing, self.falls, self.seen = acts, list(missing), set(falls), seen
+    def __init__(self, acts, missing=(), falls=(), seen="abc", hides=""):
+        self.acts, self.missing, self.falls, self.seen, self.hides = acts, list(missing), set(falls), seen, hides
         self.calls, self.at, self.held, self.ended = [], {}, "", {}
 
     def answer(self, tool, arguments):
@@ -34,6 +34,8 @@ class Desk:
     def detect_objects(self):
         objects = []
         for number, name in enumerate(self.seen):
+            if name in self.hides and any(support == name for *_, support, _ in self.at.values()):
+                continue
             x, y, z, support, relation = self.at.get(name, (0.1 * number, 0.3, 0.016, "table", "on"))
             item = {"id": name, "label": "block", "color": "red", "shape": "box", "size": [0.032] * 3, "yaw": 0.2, "confidence": 0.9, "is_container": False}
             objects.append(item | {"position": [x, y, z], "support": support, "relation": relation})
@@ -67,8 +69,9 @@ class Desk:
         return CallResult(True, {})
 
     def check_goal(self, conditions):
-        unmet = [item for item in conditions if item["object_id"] in self.falls or item["object_id"] not in self.at]
-        for item in unmet:
+        hidden = [name for name in self.hides if any(support == name for *_, support, _ in self.at.values())]
+        unmet = [item for item in conditions if item["object_id"] in (*self.falls, *hidden) or item["object_id"] not in self.at]
+        for item in (item for item in unmet if item["object_id"] not in hidden):
             self.at.pop(item["object_id"], None)
         self.falls -= {item["object_id"] for item in unmet}
         return CallResult(True, {"unmet": unmet, "met": not unmet})
@@ -110,6 +113,12 @@ def test_what_does_not_stand_is_put_right_before_it_goes_on():
     assert picked == ["a", "b", "b", "c"] and desk.ended["status"] == "done"
 
 
+def test_what_a_structure_hides_of_itself_is_not_taken_apart():
+    acts = [*PYRAMID, act("d", 0.1, 0.066, on=("b",))]
+    desk = Desk(acts, seen="abcd", hides="a")
+    assert [given["object_id"] for tool, given in run(desk) if tool == "pick"] == ["a", "b", "c", "d"]
+
+
 def test_bowls_are_filled_one_after_the_other():
     desk = Desk(BOWLS)
     calls = run(desk)
@@ -139,6 +148,13 @@ def test_a_video_that_cannot_be_read_is_told():
     desk.watch_demonstration = lambda video_uri: CallResult(False, None, "access_denied", "the operator has named no folder.")
     run(desk)
     assert desk.ended["status"] == "refused" and desk.ended["code"] == "access_denied" and "no folder" in desk.ended["summary"]
+
+
+def test_a_demonstration_of_which_a_part_is_not_understood_is_not_followed():
+    desk = Desk(PYRAMID)
+    desk.watch_demonstration = lambda video_uri: CallResult(True, {"steps": [{"text": "put a"}], "confidence": 0.0})
+    calls = run(desk)
+    assert desk.ended["code"] == "not_understood" and "put a" in desk.ended["summary"] and not any(tool == "pick" for tool, _ in calls)
 
 
 def test_told_steps_need_no_video():
