@@ -9,6 +9,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from deskhand.errors import DeskhandError
@@ -319,7 +320,7 @@ def _told(after: Scene, before: Scene, handle: Handle, way: _Way, longest: float
     return SkillResult("", f"the handle of {name} has gone {moved:.2g} {unit}{', and goes no further' if stopped else ''}; it is seen there", data)
 
 
-def _within(cloud: Array, handle: Handle, gone: Array) -> Array:
+def _within(cloud: npt.NDArray[np.float32], handle: Handle, gone: Array) -> Array:
     """Points (N, 3) that are seen where the outer half of the handle would be after ``gone`` (4, 4)."""
     points = np.asarray(cloud, dtype=float)
     turn = gone[:3, :3] @ np.column_stack([handle.outward, handle.along, handle.across])

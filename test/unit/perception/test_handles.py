@@ -18,7 +18,7 @@ def sheet(low, high, noise=0.0007, seed=0):
 
 
 def cabinet(*, yaw=0.0, at=(0.1, 0.2), shape="box"):
-    size = np.array([0.20, 0.16, 0.22])
+    size = np.array([0.20, 0.16 if shape == "box" else 0.20, 0.22])
     pose = make_transform(rotation_about([0, 0, 1], yaw), [*at, 0.11])
     return SceneObject("cabinet_1", "object", "brown", shape, size, pose, np.zeros((0, 3), np.float32), 0.9)
 

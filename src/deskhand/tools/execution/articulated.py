@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.geometry import Array
 from deskhand.skills import articulated
 from deskhand.tools.acting import outcome
 from deskhand.tools.looking import skill_context
@@ -129,5 +130,5 @@ def turn_knob(
     return outcome(articulated.turn_knob(skill_context(ctx), object_id, angle, _place(handle)))  # type: ignore[return-value]
 
 
-def _place(handle: list[float] | None) -> np.ndarray | None:  # type: ignore[type-arg]
+def _place(handle: list[float] | None) -> Array | None:
     return None if handle is None else np.asarray(handle, dtype=float)
