@@ -40,6 +40,7 @@ def there(*places: list[float]) -> dict[str, Any]:
 
 
 LOOK = step("detect_objects", data={"objects": [CUP]})
+FAR = step("detect_objects", data={"objects": [CUP | {"beyond_reach": True}]})
 CUP_THERE = there([0.1, 0.0, 0.05])
 
 
@@ -122,6 +123,7 @@ def test_the_same_seeds_are_tried_in_every_setting(tmp_path: Path) -> None:
         ([LOOK, step("pick"), step("finish")], CUP_THERE | {"false_claims": [{"tool": "pick", "arguments": {}, "truth": "nothing was lifted"}]}, TOOL_BIAS),
         ([LOOK, step("submit_plan", arguments={"goals": [{"object_id": "cup_1"}]}), step("finish")], there([0.3, 0.0, 0.05]), TOOL_BIAS),
         ([LOOK, step("finish")], there([0.3, 0.0, 0.05]), MISSED_INVOCATION),
+        ([FAR, step("submit_plan", arguments={"goals": [{"object_id": "cup_1"}]}), step("finish")], there([0.3, 0.0, 0.05]), MISSED_INVOCATION),
         ([LOOK, step("pick"), step("finish", "task_incomplete"), step("finish")], CUP_THERE, IGNORED_OUTPUT),
         ([LOOK, step("pick", "grasp_failed"), step("pick", "grasp_failed")], CUP_THERE, IGNORED_OUTPUT),
         ([LOOK, step("finish")], CUP_THERE, MISSED_INVOCATION),

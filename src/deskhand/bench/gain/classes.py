@@ -67,8 +67,11 @@ def _biased(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], infor
 
 
 def _false_look(data: Any, truth: Sequence[Mapping[str, Any]], used: str) -> str:
-    """Of the objects that acts and plans (``used``) name one that is told where none is. Others do no harm: the truth knows no background."""
-    told = [item for item in (data.get("objects") or () if isinstance(data, Mapping) else ()) if isinstance(item, Mapping) and item.get("position")]
+    """Of the objects that acts and plans (``used``) name one that is told where none is. Others do no harm; what is beyond reach may be background, which the
+    truth does not list.
+    """
+    rows = [item for item in (data.get("objects") or () if isinstance(data, Mapping) else ()) if isinstance(item, Mapping)]
+    told = [item for item in rows if item.get("position") and not item.get("beyond_reach")]
     places = np.array([row["pose"]["position"] for row in truth], float).reshape(-1, 3)
     for item in told if len(places) else ():
         away = float(np.linalg.norm(places - np.asarray(item["position"], float), axis=1).min())
