@@ -76,6 +76,8 @@ ERROR_NUMBERS: dict[str, int] = {
     "not_holding": 605,
     "already_holding": 606,
     "wipe_failed": 607,
+    "no_handle": 608,
+    "not_moved": 609,
     # tasks and the agent
     "empty_instruction": 700,
     "not_understood": 701,

@@ -31,6 +31,7 @@ from deskhand.language.intents import (
     Insert,
     Intent,
     Leave,
+    Operate,
     Pick,
     Place,
     Ref,
@@ -43,7 +44,7 @@ from deskhand.language.intents import (
     Undo,
     Wipe,
 )
-from deskhand.language.requests import BESIDE, INTO, Reading, read
+from deskhand.language.requests import BESIDE, INTO, OBJECT, Reading, read
 from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolve
 from deskhand.world.acts import PUTS
 
@@ -72,6 +73,8 @@ class RequestedActs:
         """What of a motion the words do not ask for: ids of objects, or the tool's own name; empty when all is asked for."""
         if name in FREE:
             return []
+        if name in vb.OPERATING:
+            return [] if name in self._granted or self._operates(name, str(arguments.get("object_id", "")), desk) else [name]
         objects = sorted(desk.about(name, arguments))
         targets = [obj for obj in objects if name in PUTS and obj in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [obj for obj in objects if obj not in targets]
@@ -175,6 +178,22 @@ class RequestedActs:
         known = _objects(desk, held) if held is not None else []
         return any(asks_for(name, request, known, desk.held) for reading in self._readings for request in reading.requests)
 
+    def _operates(self, name: str, obj: str, desk: TaskDesk) -> bool:
+        """Whether the words ask to open, close or turn something that may be the object: a drawer is seldom known to be one by its looks, so that a noun that
+        means nothing seen may be it.
+        """
+        item = desk.item(obj)
+        if item is None or obj in self._granted:
+            return obj in self._granted
+        objects = _objects(desk, item)
+        for reading in self._readings:
+            for request in reading.requests:
+                if request.verb in vb.OPERATING[name] and not self._kept(obj, desk):
+                    meant = [named(words, request.verb, objects, desk.held, False) for words in request.of(OBJECT)]
+                    if all(not ids or ids == ALL or obj in ids for ids in meant):
+                        return True
+        return False
+
     def _anywhere(self) -> bool:
         """Whether a request leaves open where on the desk an object goes, or gives it a place there."""
         for reading in self._readings:
@@ -191,9 +210,9 @@ class RequestedActs:
 
 BACK = 0.1
 """So near [m] to where it was taken from an object may always be put back."""
-QUIET = (Ask, Help, If, Insert, Leave, Stop, Act, Wipe, Impossible, Unclear)
+QUIET = (Ask, Help, If, Insert, Leave, Operate, Stop, Act, Wipe, Impossible, Unclear)
 """Intents that bring no object anywhere."""
-KNOWN = (Ask, Build, Help, Insert, Leave, Pick, Place, Release, Stop, Tower, Act, Wipe)
+KNOWN = (Ask, Build, Help, Insert, Leave, Operate, Pick, Place, Release, Stop, Tower, Act, Wipe)
 """Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 

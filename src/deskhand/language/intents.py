@@ -263,6 +263,28 @@ class Wipe(Intent):
 
 
 @dataclass(frozen=True)
+class Operate(Intent):
+    """A drawer or lid shall be opened or closed, or a knob turned.
+
+    Attributes:
+        act: ``open``, ``close`` or ``turn``.
+        item: what it is part of, or what is called so itself.
+        part: ``drawer``, ``lid`` or ``knob``.
+        which: ``top``, ``middle``, ``bottom``, empty for the only one.
+        distance: [m], 0 for as far as it goes.
+        angle: of a knob [rad], left from above positive; ``either``: where it does not turn that way, it may the other.
+    """
+
+    act: str
+    item: Ref
+    part: str
+    which: str = ""
+    distance: float = 0.0
+    angle: float = 0.0
+    either: bool = False
+
+
+@dataclass(frozen=True)
 class Insert(Intent):
     """A piece goes through a hole of ``target``, a shape sorter."""
 

@@ -14,6 +14,7 @@ from deskhand.language.demonstrations import parse_demonstration
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
+from deskhand.language.operating import parse_operating
 from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
 from deskhand.language.plain_requests import said_plainly
 from deskhand.language.questions import parse_condition, parse_question
@@ -137,6 +138,8 @@ def _parse(text: str) -> Instruction:
         return Instruction(text, (weigh,))
     if wipe := parse_wiping(text):
         return Instruction(text, (wipe,))
+    if operate := _operating(text):
+        return Instruction(text, tuple(operate))
     if (build := parse_building(text)) and not (build.unclear and not build.file and build.plan is None and parse_building(normalise(text)) is None):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
@@ -155,6 +158,27 @@ def _parse(text: str) -> Instruction:
         return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
     why = "" if any(isinstance(item, Unclear) for item in joined) else contradiction(joined)
     return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(one for item in joined for one in _through_holes(item)))
+
+
+_FIRST = re.compile(r"(?P<first>.+?)(?:,? and(?: then)?|, then|[;.,]) (?P<rest>.+)")
+_LAST = re.compile(r"(?P<rest>.+)(?:,? and(?: then)?|, then|[;.]) (?P<last>(?:close|shut|push in|push shut|slide shut) .+)")
+_INSIDE = re.compile(r"\b(?:inside(?: (?:of )?it)?|in(?:to|side)? it|there|therein)$")
+
+
+def _operating(text: str) -> list[Intent]:
+    """Something is opened, closed or turned: alone, first, or last; nothing where it is not so."""
+    said = re.sub(r"\s+", " ", text.lower()).strip(" .!")
+    if alone := parse_operating(said):
+        return [alone]
+    if (found := _FIRST.fullmatch(said)) and (first := parse_operating(found["first"])):
+        rest = _INSIDE.sub(f"in {first.item.words}", found["rest"])
+        return [first, *_parse(re.sub(r"^(close|shut) it\b", rf"\1 {first.item.words}", rest)).intents]
+    if found := _LAST.fullmatch(said):
+        before = _parse(found["rest"]).intents
+        place = next((item.target.words for item in reversed(before) if isinstance(item, Place)), "")
+        last = parse_operating(re.sub(r"\bit$", place, found["last"])) if place or not found["last"].endswith(" it") else None
+        return [*before, last] if last else []
+    return []
 
 
 def _through_holes(item: Intent) -> list[Intent]:

@@ -33,6 +33,13 @@ SORTS: dict[str, frozenset[str]] = {
     OPEN: words("open loosen spread widen"),
 }
 """Sort of motion -> first words of what asks for it. What stands beside the verb decides further (see the clauses of requests.py)."""
+OPERATING: dict[str, frozenset[str]] = {
+    "open_drawer": words("open pull slide draw unlatch"),
+    "close_drawer": words("close shut push slide press"),
+    "open_lid": words("open lift raise flip swing pull uncover"),
+    "turn_knob": words("turn rotate twist switch set put screw"),
+}
+"""Tool that moves what stands fixed by its handle -> first words of what asks for it."""
 SILENT = words(
     "look see watch tell say show describe explain count find locate check read ask answer let know remember recall learn imagine pretend name list report "
     "inspect examine scan observe guess estimate measure compare recognise recognize identify detect photograph think consider wait stop pause halt avoid "

@@ -184,6 +184,7 @@ class ArmActions:
         with self._beginning:
             del self._followers[goal]
         self._cancels.discard(goal)
+        handle.request.trajectory.points = []  # rclpy keeps the goal for 15 minutes: a motion's points are 100 kB
         if follower.cancelled and handle.is_cancel_requested:
             handle.canceled()
         elif follower.code == 0 and not follower.cancelled:

@@ -31,6 +31,7 @@ from deskhand.language.intents import (
     Instruction,
     Intent,
     Leave,
+    Operate,
     Pick,
     Place,
     Ref,
@@ -49,6 +50,7 @@ from deskhand.offline.clarification import Asking
 from deskhand.offline.imitating import imitating
 from deskhand.offline.inserting import inserting
 from deskhand.offline.layouts import LAYOUTS, Layouts
+from deskhand.offline.operating import operating
 from deskhand.offline.placing import Placing
 from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
 from deskhand.offline.task_executive import TaskExecutive
@@ -231,6 +233,8 @@ class Brain:
             yield from Weighing(self._executive, self._tools, self._answers).do(first)
         elif isinstance(first, Insert):
             yield from inserting(self._executive, self._asking, self._tools, self._answers, first)
+        elif isinstance(first, Operate):
+            yield from operating(self._executive, self._tools, self._answers, first)
         elif isinstance(first, Wipe):
             yield from wiping(self._executive, self._tools, self._answers, first)
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):

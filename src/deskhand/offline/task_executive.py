@@ -45,6 +45,8 @@ class TaskExecutive:
         self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
         self._fresh = False
+        self.moved: dict[str, list[float]] = {}
+        """Where the handle is that was moved last [m, world], by the words for what it is on."""
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when an object turns out to be of another kind."""
 

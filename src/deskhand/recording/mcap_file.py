@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ from deskhand.errors import DeskhandError
 from deskhand.recording.qos import BAG_METADATA, OFFERED, USUAL, OfferedQos, bag_metadata, qos_text
 
 log = logging.getLogger(__name__)
+SAMPLES = 0.5  # [s] of wall time that samples may wait to be packed together: each pack stays in the index, which is kept until the end
 
 
 class McapFile:
@@ -28,7 +30,8 @@ class McapFile:
 
     Args:
         path: of the file.
-        live: every message is in the file when ``write`` returns, so that a killed process loses nothing; else messages are packed and compressed.
+        live: every message is in the file when ``write`` returns, so that a killed process loses nothing but samples of the last half second; else
+            messages are packed and compressed.
     """
 
     def __init__(self, path: Path, live: bool = True) -> None:
@@ -41,6 +44,7 @@ class McapFile:
         self._encoders: dict[str, Any] = {}
         self._channels: dict[str, int] = {}
         self._lock = threading.Lock()
+        self._packed = float("-inf")
 
     def open(self) -> None:
         """Create the folder and begin the file.
@@ -48,11 +52,11 @@ class McapFile:
         Raises:
             DeskhandError: ``config_error`` when it cannot be written.
         """
-        chunk, compression = (1, CompressionType.NONE) if self._live else (1 << 20, CompressionType.ZSTD)
+        compression = CompressionType.NONE if self._live else CompressionType.ZSTD
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("wb")
-            self._writer = Writer(self._file, chunk_size=chunk, compression=compression)
+            self._writer = Writer(self._file, chunk_size=1 << 20, compression=compression)
             self._writer.start(profile="ros2", library="deskhand")
             self._writer.add_metadata(BAG_METADATA, bag_metadata())
             self._file.flush()
@@ -87,20 +91,32 @@ class McapFile:
                 except OSError as error:
                     self._give_up(error)
 
-    def write(self, topic: str, datatype: str, definition: str, message: Any, stamp: float, qos: Sequence[OfferedQos] = (USUAL,)) -> None:
-        """One message as nested dictionaries or a ROS message at ``stamp`` [s]; nothing once closed. ``qos`` is what the topic's publishers offer."""
+    def write(self, topic: str, datatype: str, definition: str, message: Any, stamp: float, qos: Sequence[OfferedQos] = (USUAL,), sample: bool = False) -> None:
+        """One message as nested dictionaries or a ROS message at ``stamp`` [s]; nothing once closed.
+
+        Args:
+            topic, datatype, definition: of the message.
+            message: what to write.
+            stamp: [s]
+            qos: what the topic's publishers offer.
+            sample: one of many of which the next says more: a live file may pack it with those that follow.
+        """
         if datatype not in self._encoders:
             self._encoders[datatype] = serialize_dynamic(datatype, definition)[datatype]
-        self.write_bytes(topic, datatype, definition, self._encoders[datatype](message), stamp, qos)
+        self.write_bytes(topic, datatype, definition, self._encoders[datatype](message), stamp, qos, sample)
 
-    def write_bytes(self, topic: str, datatype: str, definition: str, data: bytes, stamp: float, qos: Sequence[OfferedQos] = (USUAL,)) -> None:
-        """One message in CDR, as it came over ROS; nothing once closed."""
+    def write_bytes(
+        self, topic: str, datatype: str, definition: str, data: bytes, stamp: float, qos: Sequence[OfferedQos] = (USUAL,), sample: bool = False
+    ) -> None:
+        """As :meth:`write`, a message in CDR, as it came over ROS."""
         with self._lock:
             if self._writer is None or self._file is None:
                 return
             try:
                 self._add(self._writer, topic, datatype, definition, data, max(0, round(stamp * 1e9)), qos)
-                if self._live:
+                if self._live and not (sample and time.monotonic() < self._packed + SAMPLES):
+                    self._packed = time.monotonic()
+                    self._writer.flush()
                     self._file.flush()
             except OSError as error:
                 self._give_up(error)

@@ -99,14 +99,14 @@ class Display:
         for trial in summary["trials"]:
             outcome = f"[green]done[/green]{said_less(trial)}" if trial["success"] else f"[red]{trial['error_code'] or 'not done'}[/red]"
             robot = f"{trial['sim_s']:.1f}" if trial["sim_s"] is not None else "-"
-            row = (str(trial["seed"]), outcome, f"{trial['score']:.2f}", str(len(trial["objects"])), f"{trial['wall_s']:.1f}", robot, str(trial["tool_calls"]))
+            score = f"{trial['score']:.2f}" if trial["score"] is not None else "-"
+            row = (str(trial["seed"]), outcome, score, str(len(trial["objects"])), f"{trial['wall_s']:.1f}", robot, str(trial["tool_calls"]))
             errors = Counter(trial["errors"])
             table.add_row(*row, ", ".join(f"{code} {count}" if count > 1 else code for code, count in errors.items()))
         self.console.print(table)
         done = sum(bool(trial["success"]) for trial in summary["trials"])
-        self.console.print(
-            f"[bold]success {done} of {len(summary['trials'])} ({100 * summary['success_rate']:.0f} %)[/bold], mean score {summary['mean_score']:.3f}"
-        )
+        scored = f", mean score {summary['mean_score']:.3f}" if any(trial["score"] is not None for trial in summary["trials"]) else ""
+        self.console.print(f"[bold]success {done} of {len(summary['trials'])} ({100 * summary['success_rate']:.0f} %)[/bold]{scored}")
         if summary["mean_wall_s_per_object"] is not None:
             self.console.print(f"an object takes {summary['mean_wall_s_per_object']:.1f} s, {summary['mean_sim_s_per_object']:.1f} s of the robot's time")
         total = sum(summary["phases"].values()) or 1.0

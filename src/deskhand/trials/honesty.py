@@ -26,6 +26,8 @@ SORTER = "shape_sorter"
 READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
 Load = tuple[frozenset[str], frozenset[str]]
 """Names of what lies on the left and on the right pan."""
+OPERATED = ("open_drawer", "close_drawer", "open_lid", "turn_knob")
+WENT = 0.012  # [m or rad] that a joint of a fixture must have gone at least
 CHECKED = (
     "pick",
     "place_in",
@@ -40,6 +42,7 @@ CHECKED = (
     "open_gripper",
     "place_on_pan",
     "read_balance",
+    *OPERATED,
 )
 
 
@@ -107,6 +110,9 @@ class Honesty:
         now = self.truth()
         if tool == "read_balance":
             return self._read(now, data)
+        if tool in OPERATED:
+            went = max((abs(now.joints[name] - before.joints[name]) for name in now.joints), default=0.0)
+            return "" if went > WENT else f"no joint of a fixture has gone farther than {went:.3f} (m or rad)"
         if tool == "open_gripper":
             return f"the gripper still holds {now.in_hand[0]}" if now.in_hand else ""
         if tool in ("pick", "handover"):

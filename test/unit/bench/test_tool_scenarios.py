@@ -86,7 +86,7 @@ WORLDS = {item.world.__name__: item.world for item in run.all_scenarios() if ite
 @pytest.mark.parametrize("name", sorted(WORLDS.keys() - {"crowded"}))
 def test_a_desk_is_drawn_from_its_seed(name: str) -> None:
     first, again, other = (run.drawn_world(WORLDS[name], seed) for seed in (11, 11, 12))
-    poses = [np.array([item.pose for item in world.objects]) for world in (first, again, other)]
+    poses = [np.array([item.pose for item in (*world.objects, *world.fixtures)]) for world in (first, again, other)]
     assert np.array_equal(poses[0], poses[1]) and np.abs(poses[0] - poses[2]).max() > 0.01
     assert [item.name for item in first.objects] == [item.name for item in other.objects]
 

@@ -115,3 +115,18 @@ def test_a_disk_that_is_full_at_the_start_is_a_clear_error(tmp_path):
     with pytest.raises(DeskhandError, match="No space left") as caught:
         McapFile(tmp_path / "a.mcap").open()
     assert caught.value.code == "config_error"
+
+
+def test_samples_of_a_live_file_go_together_and_whatever_else_comes_takes_them_along(tmp_path):
+    text = messages.DEFINITIONS[messages.STRING]
+    with McapFile(tmp_path / "a.mcap") as file:
+        for number in range(200):
+            file.write("/samples", messages.STRING, text, {"data": f"{number}"}, float(number), sample=True)
+        file.write("/words", messages.STRING, text, {"data": "said"}, 200.0)
+        (tmp_path / "killed.mcap").write_bytes((tmp_path / "a.mcap").read_bytes())
+        file.write("/samples", messages.STRING, text, {"data": "last"}, 201.0, sample=True)
+    killed = [record.message.data for record in Recording(tmp_path / "killed.mcap")]
+    assert killed == [*map(str, range(200)), "said"], "nothing that came before the word is lost"
+    assert [record.message.data for record in Recording(tmp_path / "a.mcap")] == [*killed, "last"]
+    with (tmp_path / "a.mcap").open("rb") as stream:
+        assert len(make_reader(stream).get_summary().chunk_indexes) < 20, "each chunk stays in the writer's memory until the end"

@@ -197,7 +197,8 @@ class LightDesk:
             raise DeskhandError("no_free_space", f"something stands on {target_id}.")
         return self._put(ctx, "on", target_id, other.place)
 
-    def _place_at(self, ctx: ToolContext, x: float, y: float, yaw: float | None = None, on: list[str] | None = None) -> dict[str, Any]:
+    def _place_at(self, ctx: ToolContext, x: float, y: float, yaw: float | None = None, on: list[str] | None = None, level: float = 0.0) -> dict[str, Any]:
+        """``level`` changes nothing here: objects have places and no heights."""
         carriers = [self._there(name) for name in on or ()]
         self._reachable((x, y))
         obj = self.objects[self.holding]

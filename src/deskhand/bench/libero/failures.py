@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-CLASSES = ("words", "out of scope", "segmentation", "name", "grasp", "motion", "placing", "other")
+CLASSES = ("words", "fixture", "segmentation", "name", "grasp", "motion", "placing", "other")
 WORDS = ("not_understood", "empty_instruction", "no_answer")
 FIXTURES = ("open", "close", "turnon", "turnoff", "up")  # conditions about drawers, doors and knobs
 UNSEEN = 0.5  # overlap of an object with what perception has there, below which it counts as not found
@@ -25,10 +25,10 @@ OF_CODE = {
 def failure_class(record: Mapping[str, Any]) -> str:
     """One of :data:`CLASSES` for the record of an episode that was not done."""
     goal, word = record["truth"]["goal"], record["robots_word"]
-    if any(condition[0].lower() in FIXTURES for condition in goal):
-        return "out of scope"
     if word["code"] in WORDS or (word["code"] == "impossible" and not record["tool_calls"]):
         return "words"
+    if any(condition[0].lower() in FIXTURES for condition in goal):
+        return "fixture"
     target = goal[0][1] if goal else ""
     seen = record["seen"].get(target, {})
     if seen and seen["overlap"] < UNSEEN:

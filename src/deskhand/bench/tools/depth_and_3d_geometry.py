@@ -9,10 +9,11 @@ from scipy.spatial.transform import Rotation
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import Random
-from deskhand.bench.tools.worlds import scales, sorter
+from deskhand.bench.tools.worlds import furniture, scales, sorter
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, rotation_rpy, transform_points
-from deskhand.sim.fixtures.kinds import hole_of
+from deskhand.sim.fixtures.kinds import fixture_parts, hole_of
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks.clutter import cluttered_desk
 from deskhand.types import Depth
@@ -285,3 +286,33 @@ def which_hole(desk: ScenarioDesk) -> Measured:
         fits = desk.call("find_holes", {"piece_id": ids[name]})["fits"]
         wrong += not fits or float(np.linalg.norm(np.asarray(fits[0]["hole"]) - true_holes(desk)[outline])) > 0.02
     return Measured(wrong, "of 2 pieces", equal=0)
+
+
+@scenario(
+    tool="find_handles",
+    name="where_they_are",
+    situation="A drawer, a lid and a knob: how far is the worst of their handles from where it is?",
+    world=furniture,
+)
+def where_they_are(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = [(one["side"], np.asarray(one["position"])) for one in desk.call("find_handles")["handles"]]
+    off = [
+        min((float(np.linalg.norm(place - one)) for kind, one in told if kind == side), default=np.inf)
+        for side, place in ((("side" if item.kind == "drawer" else "top"), handle_at(item)) for item in desk.simulation.built.spec.fixtures)
+    ]
+    return Measured(1000 * max(off), "mm", at_most=12.0)
+
+
+def handle_at(item: FixtureSpec) -> Array:
+    """Middle (3,) [m, world] of what sticks out: the piece that is on a joint and farthest out of the fixture's box."""
+    sizes = np.asarray(item.size)
+    pieces = [piece for piece in fixture_parts(item).pieces if piece.joint]
+    out = [float((np.abs(piece.centre - np.array([0, 0, sizes[2] / 2])) - sizes / 2).max()) for piece in pieces]
+    return np.asarray((item.pose @ np.append(pieces[int(np.argmax(out))].centre, 1.0))[:3])
+
+
+@scenario(tool="find_handles", name="none_there", situation="Blocks, a can and a bin without handles: how many handles are told?")
+def none_there(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    return Measured(len(desk.call("find_handles")["handles"]), "handles", equal=0)

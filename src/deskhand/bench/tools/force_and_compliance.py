@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import bare, sorter, two_pens
+from deskhand.bench.tools.worlds import bare, furniture, sorter, two_pens
 from deskhand.sim.spec import Truth, pose_at
 from deskhand.tasks.eb_goals import InSorter, unmet
 
@@ -230,3 +232,103 @@ def no_hole_there(desk: ScenarioDesk) -> Measured:
     desk.call("pick", {"object_id": ids["cube"]})
     refused = desk.result("insert", {"target_id": target, "hole": [0.1, 0.2]}).code == "invalid_input"
     return Measured(float(refused and bool(desk.call("get_robot_state")["holding"])), "refused", equal=1)
+
+
+def _handle(desk: ScenarioDesk, side: str, near: str | list[float]) -> dict[str, Any]:
+    """The handle of that side that is nearest to a fixture or a place [m, world], as `find_handles` tells it: its object, and where it is."""
+    places = {one.name: one.pose[:2, 3] for one in desk.simulation.built.spec.fixtures}
+    place = places[near] if isinstance(near, str) else np.asarray(near[:2])
+    found = [one for one in desk.call("find_handles")["handles"] if one["side"] == side]
+    best = min(found, key=lambda one: float(np.linalg.norm(np.asarray(one["position"][:2]) - place)))
+    return {"object_id": best["object_id"], "handle": best["position"]}
+
+
+@scenario(
+    tool="open_drawer",
+    name="as_far_as_it_says",
+    situation="A shut drawer is pulled open by 7 cm: how far is it from where it is said to be?",
+    world=furniture,
+    changes=True,
+)
+def as_far_as_it_says(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = desk.call("open_drawer", {**_handle(desk, "side", "drawer"), "distance": 0.07})["moved"]
+    opened = desk.simulation.truth().joints["drawer/drawer"]
+    return Measured(1000 * abs(told - opened) if opened > 0.05 else float("inf"), "mm", at_most=12.0)
+
+
+@scenario(tool="open_drawer", name="no_handle_there", situation="A box without a handle at its side: is it refused?", world=furniture, changes=True)
+def no_handle_there(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    lid = _handle(desk, "top", "lid_box")["object_id"]
+    return Measured(float(desk.result("open_drawer", {"object_id": lid}).code == "no_handle"), "refused", equal=1)
+
+
+@scenario(
+    tool="close_drawer",
+    name="shut_again",
+    situation="A drawer that was pulled open is pushed shut: how far is it open then?",
+    world=furniture,
+    changes=True,
+)
+def shut_again(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    opened = desk.call("open_drawer", {**_handle(desk, "side", "drawer"), "distance": 0.07})
+    desk.call("close_drawer", _handle(desk, "side", opened["handle"]))
+    return Measured(1000 * desk.simulation.truth().joints["drawer/drawer"], "mm open", at_most=5.0)
+
+
+@scenario(
+    tool="close_drawer",
+    name="already_shut",
+    situation="A drawer that is shut: is it claimed to have moved?",
+    world=furniture,
+    changes=True,
+)
+def already_shut(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    return Measured(float(desk.result("close_drawer", _handle(desk, "side", "drawer")).ok), "claims", equal=0)
+
+
+@scenario(
+    tool="open_lid", name="stays_open", situation="The hinged lid of a box is opened: at which angle is it two seconds later?", world=furniture, changes=True
+)
+def stays_open(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    desk.call("open_lid", _handle(desk, "top", "lid_box"))
+    desk.simulation.step(2.0)
+    return Measured(float(np.degrees(desk.simulation.truth().joints["lid_box/lid"])), "degrees", at_least=95.0)
+
+
+@scenario(
+    tool="open_lid", name="handle_in_the_middle", situation="A knob, whose handle is in the middle: is it refused as a lid?", world=furniture, changes=True
+)
+def handle_in_the_middle(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    return Measured(float(desk.result("open_lid", _handle(desk, "top", "knob")).code == "invalid_input"), "refused", equal=1)
+
+
+@scenario(
+    tool="turn_knob",
+    name="as_far_as_it_turned",
+    situation="A knob is turned left by 1.2 rad: by how much does what is told differ from how far it has turned?",
+    world=furniture,
+    changes=True,
+)
+def as_far_as_it_turned(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    told = desk.call("turn_knob", {**_handle(desk, "top", "knob"), "angle": 1.2})["moved"]
+    turned = desk.simulation.truth().joints["knob/knob"]
+    return Measured(abs(told - turned) if turned > 0.8 else float("inf"), "rad", at_most=0.25)
+
+
+@scenario(
+    tool="turn_knob",
+    name="against_its_stop",
+    situation="A knob at its stop is turned against it: is it claimed to have moved?",
+    world=furniture,
+    changes=True,
+)
+def against_its_stop(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    return Measured(float(desk.result("turn_knob", {**_handle(desk, "top", "knob"), "angle": -1.2}).ok), "claims", equal=0)

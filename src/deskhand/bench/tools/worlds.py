@@ -10,7 +10,7 @@ from deskhand.bench.tools.drawing import Random, can_slide, drawn
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.camera import mounted
-from deskhand.sim.fixtures.spec import FixtureSpec, Recess
+from deskhand.sim.fixtures.spec import RGB, FixtureSpec, Recess
 from deskhand.sim.spec import ObjectSpec, StainSpec, WorldSpec, pose_at
 
 Rgb = tuple[float, float, float]
@@ -175,6 +175,25 @@ def sorter(random: Random) -> WorldSpec:
     box = FixtureSpec("sorter", "shape_sorter", (0.12, 0.15, 0.06), BROWN, pose_at(-0.01, -0.21, 0.0, 0.1), recesses=holes, clearance=0.003)
     disc = ObjectSpec("disc", "mesh", (0.029, 0.029, 0.03), GREEN, 0.02, pose_at(0.06, 0.12, 0.015), shape="disc_prism")
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
+
+
+def _turned(random: Random, name: str, kind: str, size: tuple[float, float, float], rgb: RGB, x: float, y: float, yaw: float) -> FixtureSpec:
+    """A fixture whose size, place and turn the seed changes a little."""
+    size = (size[0] * random.uniform(0.95, 1.1), size[1] * random.uniform(0.95, 1.1), size[2] * random.uniform(0.95, 1.1))
+    place = pose_at(x + random.uniform(-0.015, 0.015), y + random.uniform(-0.02, 0.02), 0.0, yaw + random.uniform(-0.2, 0.2))
+    return FixtureSpec(name, kind, size, rgb, place)
+
+
+def furniture(random: Random) -> WorldSpec:
+    """A drawer whose front is on the robot's far side, a box with a hinged lid, a knob; names: drawer, lid_box, knob."""
+    return WorldSpec(
+        (),
+        fixtures=(
+            _turned(random, "drawer", "drawer", (0.14, 0.14, 0.075), BROWN, -0.09, 0.16, np.pi),
+            _turned(random, "lid_box", "lid_box", (0.11, 0.13, 0.065), BLUE, -0.09, -0.17, 0.0),
+            _turned(random, "knob", "knob", (0.09, 0.09, 0.04), YELLOW, 0.09, -0.02, 0.3),
+        ),
+    )
 
 
 def plates_and_blocks(random: Random) -> WorldSpec:

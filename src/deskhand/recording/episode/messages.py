@@ -75,6 +75,8 @@ TF_STATIC = "/tf_static"
 TF_MOVING = "/tf"
 """Topics of an episode, of the types that they have on the robot. What is on EVENTS is a String that holds JSON."""
 
+SAMPLES = frozenset({JOINTS, TF_MOVING})
+"""Topics of which each message says what the one before said, a little later."""
 QOS = {
     EVENTS: OfferedQos(depth=200, latched=True),
     SCENE: LATCHED,

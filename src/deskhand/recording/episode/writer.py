@@ -58,7 +58,7 @@ class EpisodeWriter:
 
     def write(self, topic: str, datatype: str, message: Any, stamp: float) -> None:
         """One message of a type in messages.DEFINITIONS, as nested dictionaries or a ROS message; nothing once closed."""
-        self._file.write(topic, datatype, messages.DEFINITIONS[datatype], message, stamp, (messages.QOS.get(topic, USUAL),))
+        self._file.write(topic, datatype, messages.DEFINITIONS[datatype], message, stamp, (messages.QOS.get(topic, USUAL),), topic in messages.SAMPLES)
 
     def json(self, topic: str, data: Mapping[str, Any], stamp: float) -> None:
         """JSON in a std_msgs/String."""

@@ -96,6 +96,8 @@ POLICIES: dict[str, Policy] = {
         (Advice("find_stains", "see what is left, and where"), Advice("place_at", "put down what wipes, then pick it again: it slipped")),
         "report what is left",
     ),
+    "no_handle": Policy(2, (LOOK, Advice("find_handles", "see which handles there are, and on what")), "report that no handle is seen"),
+    "not_moved": Policy(2, (LOOK, Advice("find_handles", "see where the handle is now")), "report that it does not move, and which way was tried"),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),
     "start_in_collision": Policy(2, (STATE, LOOK, HOME), "report what touches the arm"),
     "goal_in_collision": _BLOCKED,

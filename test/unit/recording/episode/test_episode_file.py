@@ -122,6 +122,7 @@ from test_episode_file import EpisodeWriter, joints
 from pathlib import Path
 writer = EpisodeWriter(Path({str(tmp_path)!r})); writer.open()
 for index in range(50): writer.joints(joints(index * 0.1))
+writer.event({{"event": "call", "tool": "pick"}}, 5.0)
 print("written", flush=True)
 sys.stdin.read()
 """
@@ -130,7 +131,7 @@ sys.stdin.read()
     process.send_signal(signal.SIGKILL)
     process.communicate()
     episode = read_episode(tmp_path)
-    assert len(episode.joints) == 50 and not episode.complete
+    assert len(episode.joints) == 50 and len(episode.json("/tools/events")) == 1 and not episode.complete
 
 
 def test_no_episode_and_a_foreign_file_are_clear_errors(tmp_path):

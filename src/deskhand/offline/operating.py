@@ -1,0 +1,92 @@
+"""Opening and closing drawers, opening lids, turning knobs, part of the offline brain's script: which handle is meant, then the tool that moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from deskhand.language.intents import Operate
+from deskhand.language.resolve import Seen, resolve
+from deskhand.offline.script import Call, Script
+from deskhand.offline.task_executive import TaskExecutive
+
+TOOLS = {
+    ("open", "drawer"): ("open_drawer", "pull a drawer open by its handle"),
+    ("close", "drawer"): ("close_drawer", "push a drawer shut by its handle"),
+    ("open", "lid"): ("open_lid", "open the hinged lid of a box"),
+    ("turn", "knob"): ("turn_knob", "turn a knob"),
+}
+"""What an act needs, and what it is looked for by."""
+FIND = ("find_handles", "find the handles of drawers, lids and knobs")
+MIDDLE = 0.35
+"""How far off the middle of its side, as a share of half that side, the handle of a knob may be; that of a lid is farther."""
+PLAINLY = 1.2
+"""How many times farther than all else on top a knob sticks out that needs no more words."""
+
+Row = dict[str, Any]
+
+
+def operating(executive: TaskExecutive, tools: Collection[str], answers: list[str], wish: Operate) -> Script:
+    """Open, close or turn it; what could not be done is among the problems of the executive."""
+    if (wish.act, wish.part) not in TOOLS:
+        executive.problems.append(("impossible", f"I have no tool to {wish.act} a {wish.part}."))
+        return
+    if not (yield from executive.look(f"I look for {wish.item.words}.")):
+        return
+    tool, does = TOOLS[wish.act, wish.part]
+    for name, what in (FIND, (tool, does)):
+        if name not in tools:
+            yield Call("find_tools", {"query": what}, f"I look for a tool that can {what}.")
+    heard = yield Call("find_handles", {}, f"By what is {wish.item.words} moved?")
+    if not heard.ok:
+        executive.problems.append((heard.code, heard.message))
+        return
+    found = chosen(wish, heard.data["handles"], executive.objects, executive.moved.get(wish.item.words))
+    if len(found) != 1:
+        places = "; ".join(f"on {row['object_id']} at {row['position']}" for row in found)
+        many = f"{len(found)} handles may be meant ({places}): say which, as top, middle or bottom" if found else "I see no handle that may be meant"
+        executive.problems.append(("unknown_object", f"{many} by '{wish.item.words}'."))
+        return
+    arguments = {"object_id": found[0]["object_id"], "handle": found[0]["position"]}
+    if wish.distance:
+        arguments["distance"] = wish.distance
+    tries = [{**arguments, "angle": round(angle, 3)} for angle in ((wish.angle, -wish.angle) if wish.either else (wish.angle,))]
+    for attempt in tries if wish.part == "knob" else [arguments]:
+        moved = yield Call(tool, attempt, f"I {wish.act} it by the handle at {found[0]['position']}.")
+        if moved.ok or moved.code != "not_moved":
+            break
+    executive.count(moved, f"{wish.act} {wish.item.words}")
+    if moved.ok:
+        executive.moved[wish.item.words] = moved.data["handle"]
+        answers.append(_told(wish, moved.data))
+
+
+def _told(wish: Operate, data: Row) -> str:
+    if wish.part == "knob":
+        return f"I turned the knob of {wish.item.words} by {float(data['moved']):.1f} rad."
+    done = {"open": "has come open", "close": "has gone shut"}[wish.act]
+    return f"The {' '.join(f'{wish.which} {wish.part}'.split())} {done}: its handle went {100 * float(data['moved']):.0f} cm."
+
+
+def chosen(wish: Operate, rows: Sequence[Row], objects: Sequence[Seen], moved: Sequence[float] | None = None) -> list[Row]:
+    """The handles that the words may mean: one where they tell it from all others; ``moved``: where the one is that was moved before."""
+    sides = [row for row in rows if row["side"] == ("side" if wish.part == "drawer" else "top")]
+    named = {str(item["id"]) for item in resolve(wish.item, objects, "any").objects}
+    left = [row for row in sides if row["object_id"] in named]
+    if not left:  # a drawer is seldom known to be one by its looks
+        like = {str(item["id"]) for item in objects if not wish.item.colors or item.get("color") in wish.item.colors}
+        left = [row for row in sides if row["object_id"] in like and (wish.part == "drawer" or (row["off_middle"] < MIDDLE) == (wish.part == "knob"))]
+    if moved is not None and len(left) > 1 and not wish.which:
+        return [min(left, key=lambda row: float(np.linalg.norm(np.subtract(row["position"], moved))))]
+    if wish.part == "knob" and len(left) > 1:
+        first, second = sorted(left, key=lambda row: -row["size"][0])[:2]
+        if first["size"][0] > PLAINLY * second["size"][0]:
+            return [first]
+    if wish.which and left:
+        heights = sorted(left, key=lambda row: -row["position"][2])
+        if wish.which == "middle":
+            return [heights[len(heights) // 2]] if len(heights) % 2 else heights
+        return [heights[0 if wish.which == "top" else -1]]
+    return left
