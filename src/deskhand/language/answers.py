@@ -12,7 +12,8 @@ from deskhand.language.resolve import DEPTH, MIDDLE, Seen, beside, inside, is_re
 CAPABILITIES = (
     "I can look at the desk and say what is there, where it is and how many there are; put objects into containers, on other objects or on the desk; "
     "stack them, sort them by colour or kind, lay them in a row, swap them, make room; tidy the desk by rules (for example: put the blocks in the tray and "
-    "everything else into the bin); build with blocks; pick something up or hand it to you; undo what I did; open or close the gripper; go home; and stop."
+    "everything else into the bin); build with blocks; pick something up or hand it to you; open and close drawers, open hinged lids, turn knobs; undo what I "
+    "did; open or close the gripper; go home; and stop."
 )
 _WORDS = {"left_of": "to the left of", "right_of": "to the right of", "in_front_of": "in front of", "near": "next to"}
 

@@ -16,7 +16,7 @@ _WHICH = {
     "bottom": "bottom|lower|lowest|lowermost|bottommost|undermost",
 }
 _DRAWERS = "drawers?|cabinet|chest of drawers|chest|cupboard|dresser|commode|filing cabinet|nightstand"
-_PARTS = "drawer|layer|compartment|level|tray|shelf"
+_PARTS = "drawer|layer|compartment"
 _LIDS = "lid|cover|hatch|flap"
 _KNOBS = "knob|dial|switch|control|valve"
 _APPLIANCES = "stove|burner|cooker|hob|hot ?plate|heater|oven|tap|faucet|radio|lamp|light|machine|appliance"

@@ -114,7 +114,8 @@ class McapFile:
                 return
             try:
                 self._add(self._writer, topic, datatype, definition, data, max(0, round(stamp * 1e9)), qos)
-                if self._live and not (sample and time.monotonic() < self._packed + SAMPLES):
+                waits = sample and self.counts[topic] > 1 and time.monotonic() < self._packed + SAMPLES
+                if self._live and not waits:
                     self._packed = time.monotonic()
                     self._writer.flush()
                     self._file.flush()
