@@ -14,15 +14,19 @@ DDS_PROFILES = {FAST_DDS: ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/dds/fastdds
 LOCALHOST_PROFILE = "config/dds/fastdds_localhost.xml"
 """Of Fast DDS with ROS_LOCALHOST_ONLY=1."""
 
+ARENAS = "2"
+"""Heaps of a process (glibc's malloc; by itself eight for each core): what threads of short lives free in heaps of their own is not given back."""
+
 
 def workstation_defaults(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is missing in ``environment``: a configuration of the middleware that lets pictures and all processes through, and rendering without a screen.
+    """What is missing in ``environment``: a configuration of the middleware that lets pictures and all processes through, rendering without a
+    screen, and few heaps.
 
     The middleware is ``RMW_IMPLEMENTATION``, else Fast DDS, which is ROS 2's own choice in Humble and in Jazzy; one of which we know nothing keeps its own
     configuration. Where no ROS 2 is sourced (the wheels of ``make setup``) also the RMW, the ament index, and DDS on this machine only; a sourced ROS 2
     says itself how it talks.
     """
-    wanted = {"MUJOCO_GL": "egl"}
+    wanted = {"MUJOCO_GL": "egl", "MALLOC_ARENA_MAX": ARENAS}
     if middleware := DDS_PROFILES.get(environment.get("RMW_IMPLEMENTATION") or FAST_DDS):
         variable, file = middleware
         if variable == "CYCLONEDDS_URI":

@@ -232,16 +232,16 @@ def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
 
 
 def test_a_sourced_ros_says_itself_how_it_talks() -> None:
-    assert set(workstation_defaults({"ROS_DISTRO": "jazzy"})) == {"FASTRTPS_DEFAULT_PROFILES_FILE", "MUJOCO_GL"}
-    assert workstation_defaults({"ROS_DISTRO": "jazzy", "FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml", "MUJOCO_GL": "glfw"}) == {}
+    assert set(workstation_defaults({"ROS_DISTRO": "jazzy"})) == {"FASTRTPS_DEFAULT_PROFILES_FILE", "MUJOCO_GL", "MALLOC_ARENA_MAX"}
+    assert workstation_defaults({"ROS_DISTRO": "jazzy", "FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml", "MUJOCO_GL": "glfw", "MALLOC_ARENA_MAX": "8"}) == {}
 
 
 def test_the_middleware_in_force_gets_its_own_configuration_and_no_other() -> None:
     for distribution in ("humble", "jazzy"):
         cyclone = workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"})
-        assert set(cyclone) == {"CYCLONEDDS_URI", "MUJOCO_GL"}
+        assert set(cyclone) == {"CYCLONEDDS_URI", "MUJOCO_GL", "MALLOC_ARENA_MAX"}
         assert Path(cyclone["CYCLONEDDS_URI"].removeprefix("file://")).is_file()
-        assert set(workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})) == {"MUJOCO_GL"}
+        assert set(workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})) == {"MUJOCO_GL", "MALLOC_ARENA_MAX"}
         assert "CYCLONEDDS_URI" not in workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"})
 
 
