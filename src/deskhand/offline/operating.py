@@ -66,8 +66,10 @@ def operating(executive: TaskExecutive, tools: Collection[str], answers: list[st
 def _told(wish: Operate, data: Row) -> str:
     if wish.part == "knob":
         return f"I turned the knob of {wish.item.words} by {float(data['moved']):.1f} rad."
-    done = {"open": "has come open", "close": "has gone shut"}[wish.act]
-    return f"The {' '.join(f'{wish.which} {wish.part}'.split())} {done}: its handle went {100 * float(data['moved']):.0f} cm."
+    name, far = " ".join(f"{wish.which} {wish.part}".split()), f"{100 * float(data['moved']):.0f} cm"
+    if wish.act == "close":
+        return f"I pushed the {name} in by {far}{', as far as it goes' if data['stopped'] else ''}."
+    return f"The {name} has come open: its handle went {far}."
 
 
 def chosen(wish: Operate, rows: Sequence[Row], objects: Sequence[Seen], moved: Sequence[float] | None = None) -> list[Row]:

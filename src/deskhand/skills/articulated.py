@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 OPENING = 0.024  # [m] that the fingers are open wider than a handle as they come: no more, other handles are near
 SLOW = 0.3  # of the full speed
 LONGEST = 0.30  # [m]
+UPRIGHT = np.deg2rad(80.0)  # of a lid, from which on it is seen to be open; looks err
 WIDE_OPEN = np.deg2rad(100.0)  # of a lid: past upright it stays
 FALLS = np.deg2rad(80.0)  # by which it may fall on from there
 ARC = np.deg2rad(10.0)  # between waypoints
@@ -124,7 +125,13 @@ def open_lid(ctx: SkillContext, object_id: str, near: Array | None = None) -> Sk
         return make_transform(rotation, edge - rotation @ edge)
 
     amounts = radius * np.append(np.arange(ARC, WIDE_OPEN, ARC), WIDE_OPEN)
-    return _by_the_handle(ctx, scene, handle, _Way(at, tuple(map(float, amounts)), beyond=radius * FALLS, within_reach=ALL, hand=ALONG, pivot=turning), "m")
+    return _by_the_handle(
+        ctx,
+        scene,
+        handle,
+        _Way(at, tuple(map(float, amounts)), least=radius * UPRIGHT, beyond=radius * FALLS, within_reach=ALL, hand=ALONG, pivot=turning),
+        "m",
+    )
 
 
 @skill

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.bench.eb.run import metrics as of_items
 from deskhand.errors import DeskhandError
 from deskhand.tasks import load_task
 from deskhand.tasks.cliport.scenes import ROW, ROWS, CliportTask
 from deskhand.trials.base import TrialOptions
 from deskhand.trials.campaign import options_from_json, options_to_json, run_one
 from deskhand.trials.campaigns.campaign import Campaign, Case
-from deskhand.trials.campaigns.statistics import wilson
 
 VERSION = 1
 FAMILIES = ("bowls", "pyramid")
@@ -100,19 +100,8 @@ def summarise_items(settings: Mapping[str, Any], results: Sequence[Mapping[str, 
 
 def metrics(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Shares with their Wilson intervals, and means. A wrong demonstration that is followed is done as shown, and not as scored: see ``false_done`` by row."""
-    right = sum(bool(item["right"]) for item in items)
     scores = [float(item["score"]) for item in items] or [0.0]
-    return {
-        "items": len(items),
-        "right": {"value": right / max(1, len(items)), "count": right, "interval": list(wilson(right, len(items))), "std": float(np.std(scores))},
-        "score": {"value": float(np.mean(scores)), "std": float(np.std(scores))},
-        "said_done": sum(bool(item["said_done"]) for item in items),
-        "false_done": sum(bool(item["false_done"]) for item in items),
-        "skill_calls": sum(item["skill_calls"] or 0 for item in items),
-        "false_claims": sum(len(item["false_claims"] or ()) for item in items),
-        "calls": {"value": float(np.mean([item["calls"] for item in items] or [0.0]))},
-        "wall_s": {"value": float(np.mean([item["wall_s"] for item in items] or [0.0]))},
-    }
+    return {**of_items(items), "score": {"value": float(np.mean(scores)), "std": float(np.std(scores))}}
 
 
 def false_done(items: Sequence[Mapping[str, Any]]) -> int:
