@@ -64,6 +64,7 @@ class Call:
     tool: str
     caller: str
     feedback: Feedback | None
+    capture: logging.Handler | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     lines: list[str] = field(default_factory=list)
     control: Control | None = None
@@ -93,11 +94,11 @@ _CURRENT: contextvars.ContextVar[Call | None] = contextvars.ContextVar("deskhand
 
 
 class _LogCapture(logging.Handler):
-    """Log lines of a tool's own thread go into its call's record."""
+    """Log lines of a tool's own thread go into its call's record, once, however many sessions the process has."""
 
     def emit(self, record: logging.LogRecord) -> None:
         call = _CURRENT.get()
-        if call is not None and record.name != __name__:
+        if call is not None and call.capture is self and record.name != __name__:
             call.log(record.levelname.lower(), record.getMessage())
 
 
@@ -239,7 +240,7 @@ class Session:
     ) -> ToolResult:
         """See ToolClient. Never raises: what went wrong is the result's code. A continuous tool is started: ``data`` is ``{"watch_id"}``."""
         started = time.perf_counter()
-        call = Call(str(name), caller, feedback)
+        call = Call(str(name), caller, feedback, self._capture)
         with self._lock:
             self._calls[call.id] = call
         given: dict[str, Any] = {}

@@ -237,6 +237,13 @@ def test_progress_and_log_lines_reach_the_caller_and_a_broken_callback_does_no_h
         assert session.invoke("tell", {}, lambda fraction, text: 1 / 0).ok
 
 
+def test_a_log_line_is_heard_once_where_a_process_has_two_sessions(bench):
+    heard = []
+    with bench_session(bench), bench_session(bench) as session:
+        assert session.invoke("tell", {}, lambda fraction, text: heard.append(text)).details["log"] == ["warning: mind the cup"]
+    assert heard == ["half way", "warning: mind the cup", "beyond"]
+
+
 def test_every_call_is_recorded_before_and_after_and_measured(bench):
     audit, events = [], []
     with bench_session(bench, audit=audit.append, events=events.append, clock=lambda: 42.0) as session:
