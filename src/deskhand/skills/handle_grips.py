@@ -12,6 +12,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.handles import Handle
 
 PREGRASP = 0.07  # [m] back along the approach
+SHORT = 0.035  # [m] of the same, where the arm does not reach farther
 ROOM = 0.006  # [m] that the fingers are open wider than a handle
 BEHIND = 0.004  # [m] beside a finger that goes behind a bar
 TIPS = 0.003  # [m] between the finger tips and the side that the handle is on, or the table
@@ -28,10 +29,9 @@ class HandleGrip:
     pose: Array
     width: float
 
-    @property
-    def before(self) -> Array:
-        """world_T_tcp (4, 4) from where the hand comes straight in."""
-        return np.asarray(self.pose @ make_transform(translation=[0, 0, -PREGRASP]))
+    def before(self, back: float = PREGRASP) -> Array:
+        """world_T_tcp (4, 4) from where the hand comes straight in, ``back`` [m] along the approach."""
+        return np.asarray(self.pose @ make_transform(translation=[0, 0, -back]))
 
 
 def handle_grips(handle: Handle, gripper: GripperConfig, floor: float, pivot: Array | None = None) -> list[HandleGrip]:
