@@ -204,9 +204,9 @@ class Perception:
     def _open_objects(self, view: View, segments: list[Segment]) -> tuple[list[Hollow], list[Segment], list[Hollow]]:
         """What is open at the top, in this look and as known from earlier ones; the segments that are left; what is known and not seen now."""
         compartments, rest = find_compartments(view, segments)
+        drawers, rest = find_drawers(view, rest, compartments, self.settings)
         hollows, rest = find_hollows(view, rest, self.settings)
-        drawers, rest = find_drawers(view, rest, [*compartments, *hollows], self.settings)
-        return recall(view, self._containers, [*compartments, *hollows, *drawers], rest)
+        return recall(view, self._containers, [*compartments, *drawers, *hollows], rest)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
