@@ -329,8 +329,10 @@ class Brain:
 
 
 def _nouns(intents: Sequence[Intent]) -> list[Ref]:
-    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts."""
-    return [ref for item in intents if not isinstance(item, Ask | Build | If) for ref in phrases_of(item) if ref.noun]
+    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts, and parts ("the lid") are found by
+    their handles.
+    """
+    return [ref for item in intents if not isinstance(item, Ask | Build | If | Operate) for ref in phrases_of(item) if ref.noun]
 
 
 def _finish(status: str, summary: str, code: str = "") -> Script:

@@ -28,7 +28,8 @@ def cabinet(opened, facing=(1, 0), at=(0.0, 0.0), size=(0.20, 0.18, 0.12), botto
     for low, high_ in boxes:
         ends = np.array([low, high_])[:, [0, 1, 2] if axis == 0 else [1, 0, 2]]
         ends[:, axis] *= sign
-        placed.append((tuple(ends.min(axis=0) + [*at, 0.0]), tuple(ends.max(axis=0) + [*at, 0.0]), BROWN))
+        ends += np.array([*at, 0.0])
+        placed.append((tuple(ends.min(axis=0)), tuple(ends.max(axis=0)), BROWN))
     return placed
 
 
@@ -73,7 +74,12 @@ def test_what_lies_in_it_is_an_object_in_it():
         cabinet(0.0),
         cabinet(0.13, sides=False, handle=False),
         [*cabinet(0.0), ((0.16, -0.09, 0.0), (0.166, 0.09, 0.11), BROWN)],
-        [*cabinet(0.0), ((0.11, -0.12, 0.0), (0.25, -0.09, 0.10), BROWN), ((0.11, 0.09, 0.0), (0.25, 0.12, 0.10), BROWN), ((0.25, -0.12, 0.0), (0.28, 0.12, 0.10), BROWN)],
+        [
+            *cabinet(0.0),
+            ((0.11, -0.12, 0.0), (0.25, -0.09, 0.10), BROWN),
+            ((0.11, 0.09, 0.0), (0.25, 0.12, 0.10), BROWN),
+            ((0.25, -0.12, 0.0), (0.28, 0.12, 0.10), BROWN),
+        ],
     ],
     ids=["shut", "a board without walls", "a board on the desk", "blocks about a place on the desk"],
 )
