@@ -31,7 +31,7 @@ CLOSE = 0.003  # [m] about a handle in which points are its own
 NEAR = 0.03  # [m] of the handle: what looks took for an object of its own
 SLIPPED = 0.004  # [m] that the fingers may close further
 OUT = 0.3  # of the way back out that must be free
-TRIES = 12  # ways to grip that are planned
+TRIES = 30  # ways to grip that are planned
 ARM = 0.1  # [m] by which an angle [rad] counts as much as a distance
 LITTLE, MOST, ALL = 0.1, 0.4, 0.97  # of the way must be within reach: nobody knows how far to shut; a lid that is not past upright falls shut
 

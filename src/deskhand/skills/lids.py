@@ -126,7 +126,8 @@ def _told(after: Scene, object_id: str, lid: OpenLid) -> SkillResult:
     foot = lid.edge - lid.away * np.tan(lid.lean) * lid.edge[2]
     along = np.cross(lid.away, [0.0, 0.0, 1.0])
     ahead, beside = (foot - points) @ lid.away, np.abs((points - lid.edge) @ along)
-    within = points[(ahead > -np.tan(lid.lean) * lid.edge[2] - NEAR) & (ahead < lid.edge[2]) & (beside < lid.width / 2)]
+    low = points[:, 2] < lid.edge[2] + NEAR  # what is higher is not the lid
+    within = points[low & (ahead > -np.tan(lid.lean) * lid.edge[2] - NEAR) & (ahead < lid.edge[2]) & (beside < lid.width / 2)]
     data = {"object_id": object_id, "height_before": round(float(lid.edge[2]), 4), "height_after": 0.0}
     if len(within) < ENOUGH:
         raise SkillError("not_moved", f"neither the lid of {object_id} nor what it lies on is seen after it was pushed.", data)

@@ -85,3 +85,9 @@ def test_what_lies_in_it_is_an_object_in_it():
 )
 def test_what_is_no_drawer(boxes):
     assert not drawers(seen(boxes, 0.001))
+
+
+def test_nothing_carries_it_and_what_stands_below_it_carries_nothing():
+    found = seen([*cabinet(0.15, (0, 1), bottom=0.08, size=(0.20, 0.18, 0.16)), ((0.06, 0.18, 0.0), (0.11, 0.25, 0.05), RED)])
+    (drawer,) = drawers(found)
+    assert drawer.support == "table" and any(item.color == "red" for item in found)
