@@ -170,11 +170,17 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
         if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other, apart):
             continue
         union = union_of(one, [other])
-        whole, alone = fits.of(union), fits.of(one)
-        if whole.shape == "other" or whole.size.max() > PARTS.widest or whole.error > max(PARTS.one, 1.2 * view.noise, 1.1 * alone.error):
-            continue
-        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < PARTS.free:
+        wholes = [fits.of(union), _alone(fits, union)]  # a beam over a gap goes no lower than what is seen of it
+        if any(_is_whole(view, whole, fits.of(one).error) for whole in wholes):
             owner[j] = i
+
+
+def _is_whole(view: View, whole: Solid, alone: float) -> bool:
+    """Whether a solid explains two pieces as well as the one of them that is explained with the error ``alone`` [m], and nothing is seen through it."""
+    longest = PARTS.longest if whole.shape == "box" and whole.size[0] > PARTS.bar * whole.size[1] else PARTS.widest
+    if whole.shape == "other" or whole.size.max() > longest or whole.error > max(PARTS.one, 1.2 * view.noise, 1.1 * alone):
+        return False
+    return whole.shape != "box" or free_share(view, whole.pose, whole.size) < PARTS.free
 
 
 def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bool:
