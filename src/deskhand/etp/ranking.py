@@ -26,8 +26,9 @@ _SATURATION, _LENGTH = 1.2, 0.4  # k1 and b of BM25 (Robertson and Zaragoza 2009
 _NEAR_WEIGHT = 0.25  # of words that ask for the same
 _BEST_ALONE, _BEST_WORDS, _BEST_MEANT = 3, 2, 4  # passages of a tool that count: by words where only they do, by words, by meaning
 _WORDS = 0.04  # what a point of BM25 counts beside a cosine
+_SAID = 0.88  # what words of a sentence that people say count beside those of the card itself, where only words count
 _LEARNED, _LEAST = 0.05, 6.0  # what a factor of e in the classifier's shares counts beside a cosine; factors that a tool is behind the likeliest, at most
-_MEANT = 0.3
+_MEANT = 0.27
 """Below it a sentence means something else: cosine of a tool's passages."""
 
 Scores = npt.NDArray[np.float64]
@@ -54,6 +55,7 @@ class Ranking:
         self._places = np.where(columns < np.diff(ends)[:, None], ends[:-1, None] + columns, ends[-1])
         flat = [text for each in texts for text in each]
         self._words = _Words([Counter(stems(text)) for text in flat])
+        self._alone = np.array([_SAID if text in card.asked else 1.0 for card, each in zip(cards, texts, strict=True) for text in each])
         self._model: SentenceModel | None = None
         self._vectors = np.zeros((0, 0), np.float32)
         self.by = f"words only: {why_not or 'no sentence model was asked for'}"
@@ -68,7 +70,8 @@ class Ranking:
     def scores(self, text: str) -> dict[str, float]:
         """Tool -> how well it fits, above 0, for those that fit at all."""
         query = stems(text)
-        words = self._per_tool(self._words.scores(query), _BEST_WORDS if self._model else _BEST_ALONE)
+        each = self._words.scores(query)
+        words = self._per_tool(each, _BEST_WORDS) if self._model else self._per_tool(self._alone * each, _BEST_ALONE)
         if self._model is None or not re.search(r"\w", text):
             return {name: float(score) for name, score in zip(self._names, words, strict=True) if score > 0}
         vector = self._model.query(text)

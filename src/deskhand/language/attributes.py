@@ -30,8 +30,8 @@ _MEASURED = {name: re.compile(rf"\b{_NUMBER} ?(?:{units})\b|\b(?:in|of|many|the)
 
 _SEES = r"(?:see|look|spot|view|notice|make out|perceive)"
 _HIDES = (
-    r"hid(?:e|es|den|ing)|conceal\w*|obscur(?:e|es|ed|ing)|occlu\w+|cover(?:s|ed|ing)|cover (?:some|any|it|up|an?|the)\w*|(?:masked|screened) (?:off|by|from)|"
-    r"block(?:s|ed|ing)? (?:\w+ )?(?:view|sight|camera|eyes?)"
+    r"hid(?:e|es|den|ing)|conceal\w*|obscur(?:e|es|ed|ing)|occlu\w+|cover(?:s|ed|ing)|cover (?:up|some\w*|any\w*)|(?:masked|screened) (?:off|by|from)|"
+    r"block(?:s|ed|ing)? (?:your|my|the|our|its|any|all) (?:view|sight|camera|eyes?)"
 )
 _NOT_SEEN = (
     rf"(?:can ?not|can ?t|could ?n[o ]?t|unable to|impossible to|nobody can|no one can) {_SEES}|(?:un|not )(?:seen|observed)|invisible|not visible|"

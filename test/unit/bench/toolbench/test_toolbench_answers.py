@@ -87,6 +87,12 @@ def test_the_chooser_needs_nothing_for_what_a_look_told_and_a_tool_for_what_it_d
         ("Pick up the yellow block.", (LOOK,), True),
         ("Put the red block behind the bin.", (LOOK,), True),
         ("Is there a cup?", (), True),
+        ("I can carry 30 g, no more: is the red block too much?", (LOOK,), True),
+        ("I can carry 30 g, no more: is the red block too much?", (LOOK, weighed), False),
+        ("Is the blue block the lighter one, or the red block?", (LOOK, weighed), True),
+        ("Scoot the red block a little over to me.", (LOOK,), False),
+        ("What is out of sight, past the bin?", (LOOK,), True),
+        ("Take the green thing.", (LOOK,), True),
     ]
     for say, history, needed in asked:
         assert chooser.need(item("need", say, (), {"need": needed}, history))["need"] is needed, (say, len(history))
