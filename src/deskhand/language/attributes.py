@@ -35,10 +35,10 @@ _HIDES = (
 )
 _NOT_SEEN = (
     rf"(?:can ?not|can ?t|could ?n[o ]?t|unable to|impossible to|nobody can|no one can) {_SEES}|(?:un|not )(?:seen|observed)|invisible|not visible|"
-    r"blind spots?|out of (?:sight|view|the picture)"
+    r"blind spots?|out of (?:(?:my|your|our|his|her|their|anybody s|everybody s) )?(?:sight|view|reach of the eyes?)|out of the picture"
 )
 _BEYOND = (
-    rf"{_SEES} (?:past|round|around|through)|behind|beyond|past the|backside|(?:far|other|back|rear|reverse|hidden|blind|dark) sides? of|"
+    rf"{_SEES} (?:past|round|around|through)|behind|beyond(?! \d)|past the|backside|(?:far|other|back|rear|reverse|hidden|blind|dark) sides? of|"
     r"(?:in|within) the (?:shadow|lee|shade) of|(?:at|in|on|to|round|around) the (?:back|rear) of|in back of|in front of (?:some|any)(?:thing|one|body)"
 )
 _UNSEEN = re.compile(rf"\b(?:{_HIDES}|{_NOT_SEEN}|{_BEYOND})\b")

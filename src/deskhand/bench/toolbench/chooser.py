@@ -46,7 +46,7 @@ class Chooser:
             return {"need": True}
         if unmeasured(item.say, item.history):
             return {"need": True}
-        if names_unseen(item.say, item.history) or is_about_unseen(item.say):
+        if names_unseen(item.say, item.history) or (is_about_unseen(item.say) and not attributes_in(item.say)):
             return {"need": not any(self._looks_elsewhere(self._registry.get(name).card) for name in called)}
         if attributes_in(item.say) or asks_told(item.say, item.history) or asks_act(item.say):
             return {"need": False}

@@ -23,6 +23,7 @@ _POINT = re.compile(rf"[(\[]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*(?:,\s*({_NUMBER}
 _AXES = re.compile(rf"\b([xyz])\s*=?\s*({_NUMBER})")
 _PICTURE, _WHOLE = re.compile(r"\b(?:pixel|image|picture|photo|column|row|screen)s?\b"), re.compile(r"(?<![\d.-])\d+(?!\d|\.\d)")
 _LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m|milli\w+|centi\w+|met(?:er|re)s?)\b")
+_FARTHEST = 3.0  # [m] that a place on a desk is away in any direction: larger numbers are pixels
 _METRES = {"mm": 0.001, "mi": 0.001, "cm": 0.01, "ce": 0.01, "m": 1.0, "me": 1.0}  # by the first two letters
 _SINGLE = {noun for nouns in (*KIND_WORDS.values(), *HYPERNYMS.values(), CONTAINER_NOUNS) for noun in nouns}
 _NOUNS = sorted(_SINGLE | {f"{noun}s" for noun in _SINGLE}, key=lambda noun: -len(noun))
@@ -38,7 +39,10 @@ _SEEN_KINDS = frozenset(KIND_WORDS)
 _CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
 _SUBJECTS = r" (?:i|you|we|he|she|it|they|one|somebody|someone|anybody|anyone|be|not|do)\b"
 _FIELDS = {"mass": ("grams", "weight", "kilograms"), "force": ("newtons",), "temperature": ("celsius",)}
-_HANDLING = frozenset().union(*(SORTS[sort] for sort in (MOVE, PUSH, HAND, RELEASE))) - {"give", "order", "rank", "classify"}
+_POLITE = re.compile(r"please to\b", re.IGNORECASE)
+_PUTTING = {"stand", "sit", "seat", "mount", "install", "lodge", "lean", "hang", "perch", "rest", "suspend", "situate"}
+"""VerbNet's classes put-9.1 and put_spatial-9.2, as far as SORTS has them not."""
+_HANDLING = _PUTTING.union(*(SORTS[sort] for sort in (MOVE, PUSH, HAND, RELEASE))) - {"give", "order", "rank", "classify"}
 _LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath)\b"
 _UPPER = r"\b(upper|on top|topmost|top (?:block|piece|one|thing)|higher|(?:lies|rests|stands|is|sits) on (?:the|an) ?other)\b"
 _NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnext neighbou?r\b")
@@ -86,7 +90,8 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     place = place_in(say)
     if place:
-        found |= {"x": place[0], "y": place[1]}
+        if max(map(abs, place)) <= _FARTHEST:
+            found |= {"x": place[0], "y": place[1]}
         if len(place) == 3:
             found |= {"position": place, "point": place, "points": [place, *_above(say, place)]}
         else:
@@ -228,7 +233,7 @@ def _fields_of(attributes: frozenset[str]) -> set[str]:
 
 def asks_act(say: str) -> bool:
     """Whether the words ask for handling objects: to take, to bring, to stack them."""
-    return any(request.verb in _HANDLING for request in read(say).requests)
+    return any(request.verb in _HANDLING for request in read(_POLITE.sub("please", say)).requests)
 
 
 def _phrase(say: str) -> str:
