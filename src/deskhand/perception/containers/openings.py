@@ -24,9 +24,10 @@ def opening_of(view: View, segment: Segment, solid: Solid) -> Hollow | None:
     if solid.lying or float(solid.size.min()) < RIM.min_side or float(solid.size[:2].max()) > HOLLOW.sorting_round:
         return None
     top, bottom = (float(solid.pose[2, 3] + sign * solid.size[2] / 2) for sign in (1, -1))
-    fitted = (solid.pose[:2, 3], float(solid.size[:2].mean()) / 2) if solid.shape == "cylinder" else None
+    middle = solid.pose[:2, 3]
+    fitted = (middle, float(solid.size[:2].mean()) / 2) if solid.shape == "cylinder" else None
     for circle in (fitted, _rim(rows_of(segment.points, segment.measured), top)):
-        if circle is not None and _is_open(view, *circle, top, bottom):
+        if circle is not None and np.linalg.norm(circle[0] - middle) < circle[1] and _is_open(view, *circle, top, bottom):
             square = rectangle(circle[0], np.array([2 * circle[1], 2 * circle[1]]), 0.0)
             return Hollow(segment, square, True, top, OPENING.wall, bottom + OPENING.wall, bottom)
     return None
