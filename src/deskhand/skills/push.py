@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, convex_gap, make_transform
+from deskhand.geometry import Array, convex_gap, convex_hull, make_transform
 from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
@@ -98,8 +97,7 @@ def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float, gri
 
 def _swept(own: Array, by: Array) -> Array:
     """The outline (M, 2) of all places that a convex outline (N, 2) goes through, moved straight by (2,) [m]."""
-    corners = np.concatenate([own, own + by])
-    return np.asarray(corners[ConvexHull(corners).vertices])
+    return convex_hull(np.concatenate([own, own + by]))
 
 
 def _free_way(own: Array, theirs: Array, by: Array) -> float:

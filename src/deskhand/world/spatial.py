@@ -7,9 +7,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
-from deskhand.geometry import Array, inverse, transform_points
+from deskhand.geometry import Array, convex_hull, inverse, transform_points
 from deskhand.types import Scene, SceneObject
 from deskhand.world import relations as words
 from deskhand.world.relations import BELOW_RIM, NEAR_GAP, TABLE, Body
@@ -68,8 +67,7 @@ def outline(item: SceneObject) -> Array:
         turns = np.arange(ROUND) * (2 * math.pi / ROUND)
         circle = np.column_stack([np.cos(turns), np.sin(turns)]) / math.cos(math.pi / ROUND)  # around the round one, not within it
         return np.asarray(transform_points(item.pose, np.column_stack([circle * np.asarray(item.size[:2], float) / 2, np.zeros(ROUND)]))[:, :2])
-    corners = footprint(item)
-    return np.asarray(corners[ConvexHull(corners).vertices])
+    return convex_hull(footprint(item))
 
 
 def footprint_gap(a: SceneObject, b: SceneObject) -> float:

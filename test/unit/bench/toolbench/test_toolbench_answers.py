@@ -202,7 +202,7 @@ def test_the_command_tells_results_beside_the_paper_s(tmp_path: Path) -> None:
 def test_words_that_are_held_out_are_other_words() -> None:
     wordings = yaml.safe_load((Path(play.__file__).parent / "wordings.yaml").read_text())
     for kind, sets in wordings.items():
-        assert {"dev", "heldout"} <= set(sets) <= {"dev", "earlier", "heldout"} and len(sets["dev"]) >= 2 and len(sets["heldout"]) >= 3, kind
+        assert {"dev", "heldout"} <= set(sets) <= {"dev", "earlier", "heldout"} and len(sets["dev"]) >= 2 and len(sets["heldout"]) >= 2, kind
         texts = [text.lower() for texts in sets.values() for text in texts]
         assert len(set(texts)) == len(texts), kind
         fields = [{name for _, name, _, _ in Formatter().parse(text) if name} for texts in sets.values() for text in texts]
