@@ -111,10 +111,8 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "object") -> Referent
     if role == "into":  # what is called a tray need not be one that is open at the top
         fitting = [item for item in fitting if item.get("is_container")] or open_drawers_of(fitting, objects) or fitting
     wanted = ref.count
-    if ref.size is not None:
-        fitting = _by_size(ref.size, fitting, wanted)
-    if ref.place:
-        fitting = _by_place(ref.place, fitting, wanted)
+    fitting = fitting if ref.size is None else _by_size(ref.size, fitting, wanted)
+    fitting = _by_place(ref.place, fitting, wanted) if ref.place else fitting
     if not wanted:
         return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
