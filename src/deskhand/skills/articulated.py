@@ -27,7 +27,7 @@ PUSHES = 3  # of a drawer that is farther open than the arm can go with one grip
 
 
 @skill
-def open_drawer(ctx: SkillContext, object_id: str, distance: float = 0.20, near: Array | None = None) -> SkillResult:
+def open_drawer(ctx: SkillContext, object_id: str, distance: float = 0.15, near: Array | None = None) -> SkillResult:
     """Pull a drawer of ``object_id`` out by its handle, by ``distance`` [m] or until it stops; ``near`` (3,) [m, world]: which handle; None: the only one.
 
     ``data``: ``object_id``, ``handle`` (3,) [m, world] where it is now, ``moved`` [m] as a look tells, ``stopped`` (it would go no further, or slipped),
