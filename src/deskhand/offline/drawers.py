@@ -16,6 +16,8 @@ from deskhand.offline.operating import FIND, TOOLS, handles_meant, operating
 from deskhand.offline.script import Call, CallResult
 from deskhand.offline.task_executive import TaskExecutive
 
+SAME = 0.03
+"""[m] between the handle of what was opened last and the one that is meant now: the same."""
 HANDLE = 0.12
 """[m] from the middle of an open drawer beyond half its length at most to its handle."""
 
@@ -61,6 +63,10 @@ def _open(executive: TaskExecutive, tools: Collection[str], answers: list[str], 
         return None
     if len(rows) == 1 and (own := drawer_at(rows[0]["position"], executive.objects)):
         return own
+    just_now = len(rows) == 1 and any(np.linalg.norm(np.subtract(place, rows[0]["position"])) < SAME for place in executive.moved.values())
+    seen = just_now and (yield from executive.look("I opened it; what do I see of it now?"))
+    if seen and (own := drawer_at(rows[0]["position"], executive.objects)):
+        return own
     if not rows and any(map(is_drawer, ready)):
         return str(next(item["id"] for item in ready if is_drawer(item)))
     if not rows:
@@ -73,6 +79,7 @@ def _open(executive: TaskExecutive, tools: Collection[str], answers: list[str], 
     if not own:
         executive.problems.append(("unknown_object", f"I opened {target.words}, and do not see into it."))
         return None
+    executive.problems[:] = [each for each in executive.problems if not (each[1].startswith("open ") and " failed: " in each[1])]  # it is open now
     return own
 
 
