@@ -29,7 +29,7 @@ SORTER = "shape_sorter"
 READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
 Load = tuple[frozenset[str], frozenset[str]]
 """Names of what lies on the left and on the right pan."""
-OPERATED = ("open_drawer", "close_drawer", "open_lid", "turn_knob")
+OPERATED = ("open_drawer", "close_drawer", "open_lid", "close_lid", "turn_knob")
 WENT = 0.012  # [m or rad] that a joint of a fixture must have gone at least
 CHECKED = (
     "pick",

@@ -209,6 +209,15 @@ def furniture(random: Random) -> WorldSpec:
     )
 
 
+def open_furniture(random: Random) -> WorldSpec:
+    """A drawer that stands open towards the robot's far side, a box whose lid stands open, and a block beside; names: drawer, lid_box, block."""
+    drawer = _turned(random, "drawer", "drawer", (0.15, 0.14, 0.075), BROWN, -0.10, 0.16, np.pi)
+    lid_box = _turned(random, "lid_box", "lid_box", (0.11, 0.13, 0.065), BLUE, -0.09, -0.17, 0.0)
+    opened = (replace(drawer, opened=0.62 * drawer.size[0]), replace(lid_box, opened=1.9))
+    red = block("block", 0.11 + random.uniform(-0.02, 0.02), 0.0 + random.uniform(-0.02, 0.02), RED, 0.03, yaw=random.uniform(-1.5, 1.5))
+    return WorldSpec((red,), fixtures=opened)
+
+
 def plates_and_blocks(random: Random) -> WorldSpec:
     """Three plates side by side, the lightest, the middle and the darkest brown, and three blocks: red, green, blue."""
     x, y, yaw = random.uniform(-0.02, 0.04), random.uniform(-0.03, 0.03), random.uniform(-1.2, 1.2)
