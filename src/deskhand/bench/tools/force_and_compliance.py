@@ -1,4 +1,4 @@
-"""Scenarios of the unit force_and_compliance."""
+"""Scenarios of the unit force_and_compliance; those of rings and pegs stand in rings.py."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.bench.tools import rings  # noqa: F401 its scenarios are of this unit too
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import bare, furniture, open_furniture, sorter, two_pens

@@ -10,6 +10,7 @@ from deskhand.bench.tools.drawing import Random, can_slide, drawn
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.camera import mounted
+from deskhand.sim.fixtures.pegs import pegs_of
 from deskhand.sim.fixtures.spec import RGB, FixtureSpec, Recess
 from deskhand.sim.spec import ObjectSpec, StainSpec, WorldSpec, pose_at
 
@@ -175,6 +176,18 @@ def sorter(random: Random) -> WorldSpec:
     box = FixtureSpec("sorter", "shape_sorter", (0.12, 0.15, 0.06), BROWN, pose_at(-0.01, -0.21, 0.0, 0.1), recesses=holes, clearance=0.003)
     disc = ObjectSpec("disc", "mesh", (0.029, 0.029, 0.03), GREEN, 0.02, pose_at(0.06, 0.12, 0.015), shape="disc_prism")
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
+
+
+def pegs(random: Random) -> WorldSpec:
+    """A stand with three pegs, two rings on the first and one on the last; the seed draws its place and turn; names: large, small, other."""
+    place = pose_at(random.uniform(-0.02, 0.02), random.uniform(-0.03, 0.03), 0.0, random.uniform(-0.3, 0.3))
+    stand = FixtureSpec("stand", "peg_stand", (0.09, 0.26, 0.012), BROWN, place, peg=(0.008, 0.036))
+    feet = pegs_of(stand)
+    rings = [
+        ObjectSpec(name, "mesh", (wide, wide, 0.012), rgb, 0.015, feet[peg] @ pose_at(0.0, 0.0, 0.0065 + 0.0125 * level), shape="peg_ring")
+        for name, wide, rgb, peg, level in (("large", 0.042, RED, 0, 0), ("small", 0.03, BLUE, 0, 1), ("other", 0.036, GREEN, 2, 0))
+    ]
+    return WorldSpec(tuple(rings), fixtures=(stand,))
 
 
 def _turned(random: Random, name: str, kind: str, size: tuple[float, float, float], rgb: RGB, x: float, y: float, yaw: float) -> FixtureSpec:
