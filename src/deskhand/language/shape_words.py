@@ -116,6 +116,7 @@ _SIDED |= {"sided": "sides", "angled": "angles", "edged": "edges", "faced": "fac
 
 _THING = r"(?P<thing>object|thing|item|shape|piece|block|one|toy|part|solid|body|figure)(?P<many>s?)"
 _A = r"(?:an? |the )?(?:(?:small|little|big|large|tiny|toy|metal|plastic|wooden|real) )?"
+_EXACT = r"(?:(?:perfectly|completely|entirely|fully|quite|exactly|all|roughly|nearly|almost|a perfect) )?"
 _HAS = r"(?:with|having|of|(?:that|which) (?:has|have|shows|features)|whose shape has)"
 _LIKE = (
     r"(?:(?:that|which) )?(?:is |are )?(?:shaped|formed|looking) like|(?:that|which) (?:looks?|is|are) (?:a bit |a little |somewhat |just |most )?like|"
@@ -123,9 +124,13 @@ _LIKE = (
     r"(?:(?:that|which) (?:has|have)|having|with|in|of) the (?:shape|form|look|outline|silhouette|profile) of|in (?:the )?shape of|in (?:the )?form of|"
     r"whose (?:shape|outline|form) (?:is like|resembles|is that of|looks like|is)"
 )
-_SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)| seen from above| from above| in (?:shape|outline))?"
+_SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)|,? (?:(?:when|if|as) )?(?:it is )?(?:seen|viewed|looked at) from (?:above|the top)| from above| in (?:shape|outline))?"
 _PARTS = "|".join(sorted({word.split()[-1] for word in COUNTED} | WHOLE, key=len, reverse=True))
-_PART = rf"(?:(?!(?:object|thing|item|piece|block|one|toy|solid|figure)s?\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
+_NO_PART = (
+    r"(?:(?:object|thing|item|piece|block|one|toy|solid|figure)s?|then|on|onto|upon|in|into|to|over|under|with|that|which|put|place|stack|take|pick|lay|set|is|"
+    r"goes)"
+)
+_PART = rf"(?:(?!{_NO_PART}\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
 _FEATURES = re.compile(rf"\b{_THING} {_HAS} (?P<features>{_PART}(?:,? and (?:with )?{_PART}|, {_PART})*){_SEEN}\b")
 _N_SIDED = re.compile(rf"\b(?P<number>{'|'.join(_NUMBERS)}) (?P<sided>{'|'.join(_SIDED)}) {_THING}\b")
 
@@ -137,15 +142,21 @@ def _rule(pattern: str, outline: str) -> tuple[re.Pattern[str], str]:
 _RULES = [
     *(_rule(rf"{_THING} (?:{_LIKE}) {_A}(?:{'|'.join((words, *OUTLINE_WORDS[outline]))})s?{_SEEN}", outline) for outline, words in REMINDS.items()),
     *(_rule(rf"(?:{words}) (?:like|shaped) {_THING}", outline) for outline, words in REMINDS.items()),
-    _rule(rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no) (?:sharp )?(?:corners|edges|points|angles)", "circle"),
+    _rule(
+        rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no|lacking|(?:that|which) lacks) (?:sharp )?(?:corners|edges|points|angles)"
+        r"(?: (?:at all|whatsoever|anywhere|of any kind))?",
+        "circle",
+    ),
     *(
         _rule(
-            rf"{_THING} (?:{_HAS} {_A}(?:{nouns}) on top|whose (?:{'|'.join(sorted(WHOLE))}) (?:is|are|forms?|looks like) {_A}(?:{nouns}|"
-            rf"{ADJECTIVES[outline]})s?)",
+            rf"{_THING} (?:{_HAS} {_A}(?:{nouns}) on top|whose (?:(?:top|upper|flat|front) )?(?:{'|'.join(sorted(WHOLE))}) (?:is|are|forms?|looks like|looks|shows) "
+            rf"{_EXACT}{_A}(?:{nouns}|{_ROUND_AND_SQUARE.get(outline, ADJECTIVES[outline])})s?)",
             outline,
         )
         for outline, nouns in ((outline, "|".join(words)) for outline, words in OUTLINE_WORDS.items())
     ),
+    *(_rule(rf"{_THING} (?:that|which) (?:is|looks|appears) {_EXACT}(?:{words}),? (?:when|if|as)? ?(?:it is )?(?:seen|viewed|looked at) from (?:above|the top)", outline)
+      for outline, words in (ADJECTIVES | _ROUND_AND_SQUARE).items()),
     _rule(rf"{_THING} whose (?:sides|faces|edges) are all (?:equal|squares|the same(?: squares| length| size)?|equal squares)", "square"),
     *(_rule(rf"(?:{'|'.join(words)}) shaped {_THING}", outline) for outline, words in OUTLINE_WORDS.items()),
     *(_rule(rf"(?:{words}) {_THING}", outline) for outline, words in ADJECTIVES.items()),
@@ -158,6 +169,8 @@ def plain_shapes(text: str) -> str:
     text = re.sub(r"\bshape[ -]sort(?:er|ing (?:box|toy))\b", "sorter", text)  # no shape that something has
     text = re.sub(rf"\b(?:whichever|whatever) {_THING} (?=has|looks|is|resembles)", r"the \g<thing>\g<many> that ", text)
     text = re.sub(rf"\b{_THING} whose (?:{'|'.join(sorted(WHOLE))}) (?:has|have|shows?|is made of) ", r"\g<thing>\g<many> with ", text)
+    for pattern, plain in _TOLD_OF_PARTS:
+        text = pattern.sub(plain, text)
     text = _FEATURES.sub(_described, text)
     text = _N_SIDED.sub(_sided, text)
     for pattern, outline in _RULES:
@@ -165,6 +178,24 @@ def plain_shapes(text: str) -> str:
     for pattern in _IMPLIED:
         text = pattern.sub("", text)
     return _same_shape(text)
+
+
+_TOLD_OF_PARTS = [
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"\b(?P<lead>find|take|get|choose|pick|pick up|put|place|move|and|the|for) (?:whatever|whichever|what) (?=(?:looks|resembles|reminds|is shaped|has the (?:shape|form|outline)|(?:is )?most (?:like|similar))\b)",
+         r"\g<lead> the object that "),
+        (  # "the piece that tapers to a tip at both ends"
+            rf"\b{_THING} (?:that|which) (?:tapers|narrows|runs|ends|comes|goes|thins)(?: out| off| down)? (?:to|in|into) (?:a |an )?(?:(?:sharp|fine|thin) )?"
+            r"(?:tip|point)s? (?:at|on|towards) (?:both|either|each|its two) (?:end|side)s?\b",
+            r"\g<thing>\g<many> with two tips",
+        ),
+        (  # "the block with a square on every side"
+            rf"\b{_THING} (?:with|having|that has|which has|that shows|which shows) an? (?P<what>square) (?:on|at|for) (?:every|each|all|any) (?:one )?(?:of its )?(?:side|face)s?\b",
+            r"\g<thing>\g<many> with six equal faces",
+        ),
+    )
+]
 
 
 def _noun(word: str) -> Callable[[re.Match[str]], str]:
