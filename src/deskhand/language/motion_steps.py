@@ -24,20 +24,21 @@ _STEPS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?:reach|go|move|stretch|head) {_OVER}(?:down |out )?(?:for|to|towards|and) {_OBJECT}",
+        rf"(?:move|bring|take|drive|steer) {_HAND} {_OVER}(?:above|over|to|towards) (?P<target>{_ONE})",
         rf"(?:find|locate|spot|look for|identify) {_OBJECT}",
         rf"(?P<grasps>grasp|grab|grip|take|seize|clasp|catch|fetch|get|pick up|get hold of|take hold of|grab hold of) {_OBJECT}(?: up)?(?: from the "
         r"(?:desk|table))?",
         rf"(?P<grasps>pick|lift|take) {_OBJECT} (?:up|off the (?:desk|table)|from the (?:desk|table))",
         rf"(?P<grasps>close|shut|wrap|put) {_HAND} (?:around|on|about|over) {_OBJECT}",
-        rf"(?:lift|raise|hoist|hold) {_OBJECT}(?: up| high| off the (?:desk|table)| from the (?:desk|table))*",
+        rf"(?P<grasps>lift|raise|hoist|hold) {_OBJECT}(?: up| high| off the (?:desk|table)| from the (?:desk|table)| a (?:little|bit))*",
         rf"(?:carry|bring|move|swing|transport|take|hold|position|keep|guide|shift|transfer) {_OBJECT} {_OVER}(?:above|over|to|towards|next to) {_THERE}",
         rf"(?:carry|bring|move|swing|transport|take) {_OBJECT} (?:across|over|there)",
-        rf"(?:swing|move|turn|go|travel|drive) {_OVER}(?:above|over|to|towards) {_THERE}",
+        rf"(?:swing|move|turn|go|travel|drive|fly|head) {_OVER}(?:above|over|to|towards) {_THERE}",
         rf"(?P<sets>lower|set|put|place|lay|ease|bring) {_OBJECT}(?: down)?(?: (?P<how>in|into|inside|on|onto|upon|on top of|to) {_THERE})?{_UNTIL}",
         rf"(?P<releases>release|let go of|let|drop|free|lower|set|put|place) {_OBJECT}(?: (?:go|fall|drop))?(?: down)? "
         rf"(?P<how>in|into|inside|on|onto|upon|on top of|over|above) {_THERE}",
         rf"(?P<releases>release|let go of|drop|free) {_OBJECT}(?: (?:there|inside|{_WHEN}))?",
-        rf"(?P<releases>let) {_OBJECT} (?:go|fall|drop)(?: (?:there|inside|in|{_WHEN}))?",
+        rf"(?P<releases>let) {_OBJECT} (?:go|fall|drop)(?: (?:there|inside|in|down|{_WHEN}))?",
         rf"(?P<releases>let go|release)(?: {_WHEN})?",
         rf"(?P<releases>open) (?:{_HAND}|them)(?: (?:above|over|inside|in|there)(?: {_THERE})?| {_WHEN})?",
     )
@@ -50,7 +51,7 @@ _PARTED = re.compile(r"\s*(?:[.;!?]\s*|,? (?:and )?then,? |,? and (?=[a-z]+ )|, 
 
 
 def placed_by_steps(text: str) -> str:
-    """ "put the cube into the box" for a text (lower case, shapes as plain nouns) that tells only motions; empty for any other."""
+    """As in "put the cube into the box" for a text (lower case, shapes as plain nouns) that tells only motions; empty for any other."""
     objects: set[str] = set()
     places: set[str] = set()
     done: set[str] = set()
@@ -63,6 +64,8 @@ def placed_by_steps(text: str) -> str:
         if found is None:
             return ""
         said = {name: value for name, value in found.groupdict().items() if value}
+        if "target" in said:
+            said["place" if "grasps" in done else "object"] = said["target"]
         if (what := said.get("object", "")).split(" ")[0] in ("the", "that", "this", "my", "your") and what not in ("that one", "this one"):
             objects.add(what)
         places |= {said[name] for name in ("place", "over") if name in said}
@@ -76,9 +79,13 @@ def placed_by_steps(text: str) -> str:
 
 def _plain(found: re.Match[str]) -> bool:
     """Whether its phrases are noun phrases and nothing more."""
-    for name in ("object", "place", "over"):
+    for name in ("object", "place", "over", "target"):
         words = (found.groupdict().get(name) or "").split()
-        if words and words not in (["it"], ["this", "one"], ["that", "one"]) and ((ref := parse_ref(words, 0)) is None or ref[1] != len(words) or ref[0].unread):
+        if (
+            words
+            and words not in (["it"], ["this", "one"], ["that", "one"])
+            and ((ref := parse_ref(words, 0)) is None or ref[1] != len(words) or ref[0].unread)
+        ):
             return False
     return True
 

@@ -43,13 +43,18 @@ _ADJECTIVE = (
 _LIKES = "|".join(f"(?:{names})" for names in LIKE.values())
 _ALONG = "|".join(f"(?:{names})" for names in _SAID.values())
 _BEHIND = (
-    rf"(?: (?:that|which))?(?: (?:is|lies|runs|goes|stretches|extends|points|stands|lying|running|standing|going|pointing|stretching|extending))?"
-    rf"(?: (?:straight|out|up|upright|flat|across))?(?: (?:painted|placed|oriented|aligned|shaped|drawn))?"
-    rf"(?: from| in the (?:direction|way) of| along the line of)? (?:(?:{_ALONG})|(?:(?:like|as|parallel to|along) )?(?:an? |the )?(?:surface of (?:an? |the )?)?(?:{_LIKES})(?: does)?|(?:on|at|to|"
+    rf"(?: (?:that|which))?(?: (?:(?<=that )[a-z]+s|(?<=which )[a-z]+s|is|lies|runs|goes|stretches|extends|points|stands|lying|running|standing|going|"
+    rf"pointing|stretching|extending))?"
+    rf"(?: (?:straight|out|up|upright|flat|across|down|along))?(?: (?:painted|placed|oriented|aligned|shaped|drawn))?"
+    rf"(?: from| in the (?:direction|way) of| along the line of)? (?:(?:{_ALONG})|(?:(?:like|as|parallel to|along) )?(?:an? |the )?(?:surface of (?:an? |"
+    rf"the )?)?(?:{_LIKES})(?: does)?|(?:on|at|to|"
     rf"in|to) (?:the|your|my) (?:{_PLACE})(?:(?: hand)? side| end| edge)?(?: of (?:the|my|your) (?:desk|table))?)"
 )
 _PHRASE = re.compile(rf"\b(?:the|that|this|a) (?P<how>(?:{_ADJECTIVE},? )*)(?P<noun>{_AREA})\b(?P<behind>(?:{_BEHIND})?)")
-_SPONGING = re.compile(rf"\b(?:use|take|run|rub|move|pull|apply) (?:the|a|your) sponge (?:on|to|over|along|across|against) (?P<area>(?:the|that|this) (?:{_ADJECTIVE},? )*{_AREA}\b)")
+_SPONGING = re.compile(
+    rf"\b(?:use|take|run|rub|move|pull|apply) (?:the|a|your) sponge (?:on|to|over|along|across|against) (?P<area>(?:the|that|"
+    rf"this) (?:{_ADJECTIVE},? )*{_AREA}\b)"
+)
 """To bring a sponge over an area is to wipe it."""
 _OTHER = re.compile(
     r"[,;]?(?: and| but)?(?: please)? ?(?:leave|leaving|keep|do not (?:wipe|touch|clean)|without (?:wiping|touching)) (?:the )?other(?: one| area| stain)?s?"
