@@ -176,6 +176,43 @@ def convex_intersection(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
     return kept if abs(_signed_area(kept)) > 0 else np.zeros((0, 2))
 
 
+def convex_hull(points: npt.ArrayLike) -> Array:
+    """Corners (M, 2), counter-clockwise, of the convex hull of points (N, 2). Andrew's monotone chain (1979), for few points."""
+    order = sorted(map(tuple, np.asarray(points, float).reshape(-1, 2).tolist()))
+    halves: list[list[tuple[float, ...]]] = []
+    for row in (order, order[::-1]):
+        half: list[tuple[float, ...]] = []
+        for x, y in row:
+            while len(half) > 1 and (half[-1][0] - half[-2][0]) * (y - half[-2][1]) - (half[-1][1] - half[-2][1]) * (x - half[-2][0]) <= 1e-15:
+                half.pop()
+            half.append((x, y))
+        halves.append(half[:-1])
+    return np.array(halves[0] + halves[1])
+
+
+def convex_gap(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Distance of two convex polygons (N, 2), (M, 2), whose corners are given in their order; 0 where they overlap."""
+    one, other = (_counter_clockwise(np.asarray(polygon, float).reshape(-1, 2)) for polygon in (a, b))
+    if not any(_beyond_a_side(*pair) for pair in ((one, other), (other, one))):
+        return 0.0
+    return min(_corners_to_sides(one, other), _corners_to_sides(other, one))
+
+
+def _beyond_a_side(polygon: Array, other: Array) -> bool:
+    """Whether all of another polygon lies beyond one side of a counter-clockwise one."""
+    along = np.roll(polygon, -1, axis=0) - polygon
+    away = other[None] - polygon[:, None]
+    return bool((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0] < 0).all(axis=1).any())
+
+
+def _corners_to_sides(corners: Array, polygon: Array) -> float:
+    """The least distance of corners (N, 2) to the sides of a polygon (M, 2)."""
+    along = np.roll(polygon, -1, axis=0) - polygon
+    away = corners[:, None] - polygon[None]
+    share = np.clip((away * along).sum(axis=2) / np.maximum((along**2).sum(axis=1), 1e-18), 0.0, 1.0)
+    return float(np.linalg.norm(away - share[..., None] * along, axis=2).min())
+
+
 def _counter_clockwise(polygon: Array) -> Array:
     return polygon if _signed_area(polygon) >= 0 else polygon[::-1]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -113,3 +115,10 @@ def test_no_file_is_longer_than_can_be_read_at_one_sitting():
 def test_tests_find_each_other_without_tricks():
     tricks = [str(file.relative_to(ROOT)) for file in (ROOT / "test").rglob("*.py") if file.name != "test_layers.py" and "sys.path" in file.read_text()]
     assert not tricks, f"what several folders share stands in test/support or deskhand.testing: {tricks}"
+
+
+def test_what_only_decides_loads_nothing_that_sees_or_plans():
+    """The orchestrator is one process of eight: what it need not import, a Jetson need not hold, and a start does not wait for."""
+    code = "import sys, deskhand.nodes.orchestrator_node; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not [name for name in loaded if name.startswith(("scipy", "mujoco", "roboplan", "deskhand.skills", "deskhand.perception", "deskhand.motion"))]

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import check_pose, convex_intersection, make_transform, rotation_about, rotation_angle
+from deskhand.geometry import check_pose, convex_gap, convex_hull, convex_intersection, make_transform, rotation_about, rotation_angle
 from deskhand.motion.cartesian import interpolate
 from deskhand.motion.inputs import check_rigid
 
@@ -56,3 +57,28 @@ def test_polygons_share_what_points_drawn_in_them_say_also_where_they_nearly_coi
         for one, two in ((square, other), (other[::-1], square)):
             assert area_of(convex_intersection(0.02 * one, 0.02 * two)) / 0.02**2 == pytest.approx(4 * inside.mean(), abs=0.06)
     assert convex_intersection(square, square + 3).shape == (0, 2)
+
+
+def test_polygons_are_apart_by_the_least_distance_of_points_of_their_sides():
+    rng = np.random.default_rng(2)
+    apart, share = 0, np.linspace(0, 1, 60)[:, None]
+    for _ in range(60):
+        one, other = (convex_hull(rng.normal(0, 1, (7, 2)) + rng.uniform(-2.5, 2.5, 2)) for _ in range(2))
+        sides = [np.concatenate([a + share * (b - a) for a, b in zip(each, np.roll(each, -1, axis=0), strict=True)]) for each in (one, other)]
+        least = np.linalg.norm(sides[0][:, None] - sides[1][None], axis=2).min()
+        gap = convex_gap(one, other[::-1])
+        if len(convex_intersection(one, other)):
+            assert gap == 0.0
+        else:
+            apart += 1
+            assert least - 0.08 < gap <= least + 1e-9
+    assert 15 < apart < 50, "both kinds were tried"
+
+
+def test_the_hull_of_points_is_that_of_qhull():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        points = rng.normal(0, 0.1, (int(rng.integers(3, 30)), 2))
+        mine, qhull = convex_hull(points), points[ConvexHull(points).vertices]
+        assert len(mine) == len(qhull) and np.roll(mine, -int(np.linalg.norm(mine - qhull[0], axis=1).argmin()), axis=0) == pytest.approx(qhull)
+    assert len(convex_hull([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0], [0, 0], [1, 1]])) == 4

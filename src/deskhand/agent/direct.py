@@ -21,7 +21,7 @@ from typing import Any
 from deskhand.etp.base import ToolResult
 from deskhand.language.resolve import Seen
 from deskhand.llm.base import Message, Reply, ToolCall
-from deskhand.tools.execution.direct import CELL, TURNS, angle_of, cells_of
+from deskhand.types.action_cells import CELL, TURNS, angle_of, cells_of
 from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 

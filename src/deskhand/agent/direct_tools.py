@@ -18,7 +18,7 @@ from typing import Any
 from deskhand.agent.direct import LOOKS, MOST_ACTIONS, SCHEMA, read_actions
 from deskhand.etp.base import ToolResult
 from deskhand.llm.base import Message, Reply, ToolCall
-from deskhand.tools.execution.direct import CELL, CELLS, CORNER, TURNS, angle_of, cells_of
+from deskhand.types.action_cells import CELL, CELLS, CORNER, TURNS, angle_of, cells_of
 from deskhand.types.colors import NAMED, PALETTE
 
 MODE, HIDDEN = "direct+tools", "direct+tools_hidden"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from deskhand.language.coverage import phrases_of
 from deskhand.language.grounded import Grounded
 from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
 from deskhand.language.parser import understood
@@ -25,7 +26,7 @@ class Expectations:
     def __init__(self, instruction: Instruction) -> None:
         self._rules: list[Rule] = []
         self._first: list[Seen] | None = None
-        self._grounded = Grounded()
+        self._grounded = Grounded([ref for item in instruction.intents for ref in phrases_of(item)])
         self._asked: dict[str, Goal] = {}
         self._looks: Counter[tuple[str, str]] = Counter()
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]

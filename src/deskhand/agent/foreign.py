@@ -10,7 +10,7 @@ from deskhand.etp.base import ToolResult
 from deskhand.language import lexicon as lex
 from deskhand.language import verbs as vb
 from deskhand.language.requests import quotes_others, read
-from deskhand.tools.looking import NOTES
+from deskhand.tools.look_notes import NOTES
 from deskhand.world.acts import LOOKS
 
 OWN = "deskhand"

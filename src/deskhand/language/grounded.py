@@ -1,10 +1,14 @@
-"""What tools have told of objects beside a look, by their ids: how likely outlines are of them, and how far their colours are from words."""
+"""What is known of objects beside a look, by their ids: how likely outlines are of them, how far their colours are from words, as tools have told; and what
+they are called where the words of an instruction leave but one thing for a name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deskhand.language.intents import Ref
+from deskhand.language.names_apart import names_apart
 from deskhand.language.resolve import OUTLINES, TINTS, Seen
 
 OUTLINE_TOOL, COLOR_TOOL = "detect_outlines", "color_grounding"
@@ -18,7 +22,9 @@ class Grounded:
         tints: id -> colour word -> distance in CIELAB.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, refs: Sequence[Ref] = ()) -> None:
+        """``refs``: the phrases of the instruction."""
+        self._refs = tuple(refs)
         self.outlines: dict[str, dict[str, float]] = {}
         self.tints: dict[str, dict[str, float]] = {}
 
@@ -38,7 +44,7 @@ class Grounded:
     def put(self, objects: Sequence[Seen]) -> list[Seen]:
         """The objects with what is known of them."""
         told = []
-        for item in objects:
+        for item in names_apart(self._refs, objects):
             name, more = str(item["id"]), {}
             if name in self.outlines:
                 more[OUTLINES] = self.outlines[name]

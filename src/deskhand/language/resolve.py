@@ -134,7 +134,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "object") -> Referent
 def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:
     if ref.id:
         return [item for item in objects if item["id"] == ref.id], ""
-    fitting = [item for item in objects if _head_fits(ref, item, role)]
+    fitting = [item for item in objects if head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     fitting = _by_outline(ref, fitting, objects)
     if ref.where is not None:
@@ -154,7 +154,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return exact, assumed if exact else ""
     near = frozenset().union(*(lex.NEAR_COLORS.get(color, frozenset()) for color in ref.colors))
     close = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in near]
-    named = any(lex.color_of(str(item.get("color", ""))) in ref.colors and _head_fits(ref, item, "any") for item in objects)
+    named = any(lex.color_of(str(item.get("color", ""))) in ref.colors and head_fits(ref, item, "any") for item in objects)
     if len(close) == 1 and len(fitting) == 1 and not named:  # the only one of its kind, and colours are a matter of light
         return close, f"I took the {name_of(close[0])} for '{ref.words}'"
     return [], ""
@@ -204,12 +204,13 @@ def _by_candidates(ref: Ref, fitting: list[Seen], objects: Sequence[Seen], role:
     best, most = None, LEAST_LIKELY
     for item in objects:
         for other in item.get("names") or ():
-            if float(other["probability"]) >= most and _head_fits(ref, {**item, "label": other["name"]}, role):
+            if float(other["probability"]) >= most and head_fits(ref, {**item, "label": other["name"]}, role):
                 best, most = item, float(other["probability"])
     return ([best], f"I took {best['id']} for '{ref.words}'") if best is not None else ([], "")
 
 
-def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
+def head_fits(ref: Ref, item: Seen, role: str) -> bool:
+    """Whether the noun of ``ref`` may be said of an object, by what that is called."""
     held = is_receptacle(item)
     if ref.table:
         return False

@@ -42,7 +42,7 @@ class PlanStore:
         # A random part, so that an id from before a restart never names a plan of now.
         self._prefix, self._count = f"plan_{secrets.token_hex(2)}", 0
         self._plans: OrderedDict[str, _Stored] = OrderedDict()
-        self._used: OrderedDict[str, str] = OrderedDict()
+        self._ended: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
 
     def next_id(self) -> str:
@@ -52,12 +52,16 @@ class PlanStore:
             return f"{self._prefix}_{self._count}"
 
     def add(self, plan: Plan, runs: tuple[Run, ...], scene_version: int, others: Mapping[str, float], now: float, draft: bool = False) -> None:
-        """Keep ``plan``, made of ``runs``, checked against that scene with these finger positions; the oldest goes when there are too many."""
+        """Keep ``plan``, made of ``runs``, checked against that scene with these finger positions; what time or the scene has overtaken goes, and the oldest
+        where there are too many.
+        """
         with self._lock:
+            for name, stored in list(self._plans.items()):
+                if stored.scene_version <= scene_version and (reason := _overtaken(stored, scene_version, now)):
+                    self._retire(name, reason)
             self._plans[plan.id] = _Stored(plan, runs, scene_version, dict(others), now, draft)
             while len(self._plans) > MOST_PLANS:
-                name, _ = self._plans.popitem(last=False)
-                self._retire(name, "plan_expired")
+                self._retire(next(iter(self._plans)), f"{MOST_PLANS} plans were made since")
 
     def take(self, plan_id: str, joints: Mapping[str, float], scene_version: int, now: float) -> Plan:
         """The plan, which is used up by this, for an arm that stands at ``joints``.
@@ -70,8 +74,7 @@ class PlanStore:
             if stored.draft:
                 raise DeskhandError("invalid_input", f"{plan_id} is a draft, which nobody has timed or checked.", hint="Execute a plan that goes on from it.")
             reason = _moved(stored, joints) or _expired(stored, joints, self._opened, scene_version, now)
-            del self._plans[plan_id]
-            self._retire(plan_id, "plan_expired" if reason else "plan_used")
+            self._retire(plan_id, reason)
             if reason:
                 raise DeskhandError("plan_expired", f"{plan_id}: {reason}.", hint="Plan again.")
             return stored.plan
@@ -90,37 +93,32 @@ class PlanStore:
             return stored.runs, {**stored.others, **stored.plan.end}
 
     def _get(self, plan_id: str) -> _Stored:
-        if plan_id in self._used:
-            if self._used[plan_id] == "plan_used":
-                raise DeskhandError("plan_used", f"{plan_id} was executed already; a plan can be used once.", hint="Plan again.")
-            raise DeskhandError("plan_expired", f"{plan_id} has expired.", hint="Plan again.")
+        if plan_id in self._ended:
+            if reason := self._ended[plan_id]:
+                raise DeskhandError("plan_expired", f"{plan_id}: {reason}.", hint="Plan again.")
+            raise DeskhandError("plan_used", f"{plan_id} was executed already; a plan can be used once.", hint="Plan again.")
         stored = self._plans.get(plan_id)
         if stored is None:
             known = ", ".join(list(self._plans)[-5:]) or "none"
             raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}; the newest: {known}.")
         return stored
 
-    def clear(self) -> None:
-        """Let all plans expire (after a stop)."""
-        with self._lock:
-            for name in list(self._plans):
-                del self._plans[name]
-                self._retire(name, "plan_expired")
-
     def snapshot(self) -> tuple[Any, ...]:
         """What is stored and what was used."""
         with self._lock:
-            return self._count, OrderedDict(self._plans), OrderedDict(self._used)
+            return self._count, OrderedDict(self._plans), OrderedDict(self._ended)
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Go on from what :meth:`snapshot` gave; ids that were given since are given again."""
         with self._lock:
-            self._count, self._plans, self._used = snapshot[0], OrderedDict(snapshot[1]), OrderedDict(snapshot[2])
+            self._count, self._plans, self._ended = snapshot[0], OrderedDict(snapshot[1]), OrderedDict(snapshot[2])
 
-    def _retire(self, name: str, why: str) -> None:
-        self._used[name] = why
-        while len(self._used) > 10 * MOST_PLANS:
-            self._used.popitem(last=False)
+    def _retire(self, name: str, reason: str) -> None:
+        """It cannot be taken any more: ``reason`` says why, empty where it was."""
+        del self._plans[name]
+        self._ended[name] = reason
+        while len(self._ended) > 10 * MOST_PLANS:
+            self._ended.popitem(last=False)
 
 
 def summary(plan: Plan) -> dict[str, Any]:
@@ -152,6 +150,11 @@ def _expired(stored: _Stored, joints: Mapping[str, float], opened: float, scene_
     wider = [name for name, value in stored.others.items() if joints.get(name, value) > value + opened]
     if wider:
         return "the gripper was opened since"
+    return _overtaken(stored, scene_version, now)
+
+
+def _overtaken(stored: _Stored, scene_version: int, now: float) -> str:
+    """Why the plan no longer holds whatever the joints are, or an empty text."""
     if scene_version != stored.scene_version:
         return "the planning scene has changed since"
     return f"it is {now - stored.made:.0f} s old" if now - stored.made > LIFETIME else ""

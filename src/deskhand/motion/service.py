@@ -182,10 +182,6 @@ class MotionService:
             raise DeskhandError("invalid_input", "give the id of a plan.")
         return self._plans.take(plan_id, self._measured(), self._scene.version, self._clock.now())
 
-    def discard_plans(self) -> None:
-        """Let all stored plans expire."""
-        self._plans.clear()
-
     # ------------------------------------------------------------ inside
 
     def _measured(self) -> dict[str, float]:

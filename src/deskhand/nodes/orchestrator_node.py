@@ -9,6 +9,7 @@ node; where this node dies, the safety node answers (task_stand_in.py).
 
 from __future__ import annotations
 
+import gc
 import queue
 import sys
 import threading
@@ -221,8 +222,10 @@ class OrchestratorNode(DeskhandNode):
         """The next task may begin when this one's goal is answered, and what it waited for has ended."""
         with self._lock:
             self._held -= 1
-            if not self._held:
-                self._running = ""
+            if self._held:
+                return
+            self._running = ""
+        gc.collect()  # messages and results of a task hold each other, which Python's own count of objects finds long after
 
     def _run(self, handle: ServerGoalHandle, instruction: str, mode: str) -> TaskOutcome:
         """The outcome of the task; where it does not end by itself after a death, or when this node is ended, one without it."""

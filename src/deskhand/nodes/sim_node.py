@@ -149,6 +149,9 @@ class SimNode(ManagedNode):
             self._states.publish(now, self.simulation.joint_state())
 
 
+BOTH = 0.03  # [s] that a listener to one kind of picture is given to listen to the other
+
+
 class CameraThread:
     """Renders in its own thread, and only while somebody subscribes; camera_info comes at the camera's rate all the same."""
 
@@ -194,14 +197,23 @@ class CameraThread:
             self._opened.set()
 
     def _loop(self, renderer: RgbdRenderer) -> None:
-        due, watched = 0.0, False
+        due, watched = 0.0, 0
         while not self._stop.wait(0.004):
-            now, before, watched = self._node.simulation.time, watched, self._pictures.wanted()
+            now, before, watched = self._node.simulation.time, watched, self._pictures.listened()
             if not self.streams or (now < due and before >= watched):  # who begins to listen does not wait for the next picture
                 continue
+            if watched > before:
+                watched, now = self._both(watched), self._node.simulation.time
             due = now + 1 / self._node.parameters.camera_rate
             with self._publishing:
                 self._send(renderer, now)
+
+    def _both(self, watched: int) -> int:
+        """To how many kinds somebody listens a moment after the first: whoever wants both asks for one after the other."""
+        end = time.monotonic() + BOTH
+        while watched < 2 and time.monotonic() < end and not self._stop.wait(0.002):
+            watched = self._pictures.listened()
+        return watched
 
     def _send(self, renderer: RgbdRenderer, now: float) -> None:
         if not self.streams:

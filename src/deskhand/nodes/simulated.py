@@ -83,9 +83,13 @@ class PicturePublishers:
         self._depth = node.create_publisher(Image, "camera/aligned_depth_to_color/image_raw", PICTURES)
         self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", PICTURES)
 
+    def listened(self) -> int:
+        """To how many of the two kinds of picture somebody listens."""
+        return (self._color.get_subscription_count() > 0) + (self._depth.get_subscription_count() > 0)
+
     def wanted(self) -> bool:
         """Whether somebody listens."""
-        return bool(self._color.get_subscription_count() + self._depth.get_subscription_count())
+        return self.listened() > 0
 
     def publish_info(self, intrinsics: CameraIntrinsics, stamp: float) -> None:
         """The intrinsics alone."""

@@ -31,6 +31,7 @@ from deskhand.etp.approval import MODES
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
+from deskhand.etp.registry import Registry
 from deskhand.etp.remote.config import MCP_FILE, load_servers
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
@@ -115,7 +116,6 @@ class ToolServerNode(DeskhandNode):
         registry, problems = load_tools(self.parameters.other_packages, self.parameters.baseline)
         for problem in problems:
             self.get_logger().error(problem)
-        registry.prepare()
         self._ros_robot: RosRobot | None = None
         if robot is None:
             robot = self._ros_robot = RosRobot(self, load_arm(self.parameters.arm))
@@ -146,7 +146,7 @@ class ToolServerNode(DeskhandNode):
         self._closing = threading.Event()
         for text in self.parameters.mounts.split():
             threading.Thread(target=self._mount, args=_mount_of(text), name=f"mount {text}", daemon=True).start()
-        threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
+        threading.Thread(target=self._warm_up, args=(registry,), name="warm up", daemon=True).start()
         self._count = 0
         self._calls = CallCounter()
         self._counting = threading.Lock()
@@ -162,8 +162,9 @@ class ToolServerNode(DeskhandNode):
         modes = f"approval {approval.mode!r} for the operator's own task, {approval.others!r} for other callers"
         self.get_logger().info(f"{len(registry)} tools, {modes}, {len(safety.rules)} safety rules, audit log {audit_file}, memory {self._memory.path}")
 
-    def _warm_up(self) -> None:
-        """Start the processes of isolated tools while nobody asks for one; else the first call does."""
+    def _warm_up(self, registry: Registry) -> None:
+        """Read what searches need, and start the processes of isolated tools, while nobody asks for either; else the first who asks waits for it."""
+        registry.prepare()
         if self._closing.wait(QUIET):
             return
         try:

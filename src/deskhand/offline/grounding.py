@@ -30,7 +30,7 @@ class Grounding:
         self._tools = tools
         self._outlined = any(ref.outline for ref in refs)
         self._tinted = [ref for ref in refs if ref.tint and ref.count == 1]
-        self._grounded = Grounded()
+        self._grounded = Grounded(refs)
 
     def ground(self, objects: list[Seen]) -> Script:
         """Put what is told of these objects into them."""

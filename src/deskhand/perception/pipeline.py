@@ -22,6 +22,7 @@ from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, nested, standing_at
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
+from deskhand.perception.containers.openings import opening_of
 from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
@@ -144,7 +145,7 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp, is_near)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = [enclosed(item) for item in complete(fits, placed)]
+        placed = _opened(view, [enclosed(item) for item in complete(fits, placed)])
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
@@ -319,6 +320,19 @@ def _floor_pixels(view: View, hollow: Hollow) -> Indices:
     near = near[(points[:, 2] < hollow.floor + 0.006) & view.valid.reshape(-1)[near] & hollow.holds(points, hollow.wall + 0.008)]
     own = lengths(rows_of(view.chroma.reshape(-1, 3), near) - hollow.segment.chroma) < 0.05
     return np.asarray(near[own])
+
+
+def _opened(view: View, placed: list[Placed]) -> list[Placed]:
+    """The same with what turns out to be open at the top marked so, the largest first: a piece of a cup is none itself."""
+    result, cups = list(placed), list[Hollow]()
+    for number in sorted(range(len(placed)), key=lambda each: -len(placed[each].segment)):
+        item = placed[number]
+        if item.hollow is not None or item.relation == "held" or any(hollow.shows(item.segment.points) for hollow in cups):
+            continue
+        if (hollow := opening_of(view, item.segment, item.solid)) is not None:
+            result[number] = replace(item, hollow=hollow, solid=_hollow_solid(hollow))
+            cups.append(hollow)
+    return result
 
 
 def _hollow_solid(hollow: Hollow) -> Solid:

@@ -9,10 +9,11 @@ import numpy as np
 
 from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform
+from deskhand.geometry import Array, convex_gap, convex_hull, make_transform
 from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.world.spatial import outline
 
 BEHIND = 0.022  # [m] between the object and where the fingers come down, beyond their own half
 CLOSER = 0.010  # [m] the same where something stands behind the object
@@ -74,27 +75,40 @@ def reach_along(item: SceneObject, way: Array) -> float:
 
 def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float, gripper: GripperConfig) -> None:
     """Raises ``no_free_space`` when something stands where the object shall go or where the fingers come down."""
-    side = np.array([-way[1], way[0], 0.0])
-    own, wide = reach_along(item, way), reach_along(item, side)
+    own, ahead = outline(item), way[:2]
+    reach = reach_along(item, way)
     fingers = CLOSER + min(gripper.finger_breadth, 2 * gripper.finger_thickness + gripper.width_min)
+    half, back = gripper.finger_breadth / 2 * np.array([-way[1], way[0]]), item.position[:2] - reach * ahead
+    landing = np.array([back - half, back + half, back + half - fingers * ahead, back - half - fingers * ahead])
     for other in scene.objects:
         if other.id == item.id or other.relation == "held":
             continue
-        along, across = float((other.position - item.position) @ way), abs(float((other.position - item.position) @ side))
-        length, breadth = reach_along(other, way), reach_along(other, side)
-        ahead = across < wide + breadth + CLEAR and -own - length < along < own + distance + length + CLEAR
-        behind = across < gripper.finger_breadth / 2 + breadth and -own - fingers - length < along < 0
-        if ahead or behind:
-            raise DeskhandError("no_free_space", _in_the_way(item, other, along, way, distance), hint="Push another way, or less far, or move it first.")
+        theirs = outline(other)
+        gap = -reach - float(((theirs - item.position[:2]) @ ahead).max())  # behind it
+        if gap >= 0 and convex_gap(landing, theirs) <= 0:
+            why = f"{other.id} stands where the fingers would come down behind {item.id}, {1000 * gap:.0f} mm from it."
+        elif gap < 0 and convex_gap(_swept(own, distance * ahead), theirs) < CLEAR:
+            free = _free_way(own, theirs, distance * ahead) * distance
+            why = f"{other.id} is in the way of {item.id}: it can go {1000 * free:.0f} mm that way, {1000 * (distance - free):.0f} mm are missing."
+        else:
+            continue
+        raise DeskhandError("no_free_space", why, hint="Push another way, or less far, or move it first.")
 
 
-def _in_the_way(item: SceneObject, other: SceneObject, along: float, way: Array, distance: float) -> str:
-    """What stands there, and how far the object could go; ``along`` [m]: where the middle of ``other`` lies from that of ``item``."""
-    gap = abs(along) - reach_along(other, way) - reach_along(item, way)
-    if along < 0:
-        return f"{other.id} stands where the fingers would come down behind {item.id}, {1000 * max(0.0, gap):.0f} mm from it."
-    free = gap - CLEAR
-    return f"{other.id} is in the way of {item.id}: it can go {1000 * max(0.0, free):.0f} mm that way, {1000 * (distance - max(0.0, free)):.0f} mm are missing."
+def _swept(own: Array, by: Array) -> Array:
+    """The outline (M, 2) of all places that a convex outline (N, 2) goes through, moved straight by (2,) [m]."""
+    return convex_hull(np.concatenate([own, own + by]))
+
+
+def _free_way(own: Array, theirs: Array, by: Array) -> float:
+    """Share 0..1 of the way that the outline ``own`` can go and stay clear of ``theirs``."""
+    low, high = 0.0, 1.0
+    if convex_gap(own, theirs) < CLEAR:
+        return 0.0
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        low, high = (middle, high) if convex_gap(_swept(own, middle * by), theirs) >= CLEAR else (low, middle)
+    return low
 
 
 def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, starts: Sequence[Array], end: Array, way: Array, others: Sequence[SceneObject] = ()) -> None:

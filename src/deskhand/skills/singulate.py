@@ -25,8 +25,9 @@ TURNED = np.deg2rad(8.0)
 
 @dataclass(frozen=True)
 class _Way:
-    """``direction`` (3,) in which the object shall go by ``distance`` [m]; the fingers push ``aside`` [m] of its middle, to the left of the way."""
+    """``direction`` (3,) in which ``pushed`` shall go by ``distance`` [m]; the fingers push ``aside`` [m] of its middle, to the left of the way."""
 
+    pushed: SceneObject
     direction: Array
     distance: float
     aside: float
@@ -41,9 +42,10 @@ class _Way:
 def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     """Push ``object_id`` along one of its sides out from between what lies beside it, until the fingers fit to a part of it.
 
-    Where the arm reaches neither end of a long object, one end is pushed against what lies along it, which turns both: that may part them, or bring
-    the ends to where it reaches. Success when a look finds it so far on its way, or turned. ``data``: ``object_id``, ``moved`` [m], ``turned`` [rad],
-    ``position``, ``disturbed``, ``times``.
+    Where that part would lie out of reach, the one object that lies beside it is pushed out instead. Where the arm reaches neither end of a long object, one
+    end is pushed against what lies along it, which turns both: that may part them, or bring the ends to where it reaches. Success when a look finds what was
+    pushed so far on its way, or turned. ``data``: ``object_id``, ``pushed`` (its id, or that of what lay beside it), ``moved`` [m] and ``turned`` [rad] of
+    what was pushed, ``position`` of the object, ``disturbed``, ``times``.
     Codes: ``already_holding``, ``unknown_object``, ``invalid_input``, ``no_free_space`` (no way out), ``place_failed``, ``object_lost``, and those of
     motion and safety.
     """
@@ -52,7 +54,7 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     ctx.step(0.0, f"separate {object_id}")
     scene = ctx.scene()
     item = scene.get(object_id)
-    if item.is_container or item.support != "table" or item.relation == "leaning":
+    if not _lies_flat(item):
         raise DeskhandError("invalid_input", f"{object_id} does not lie flat on the table; only such objects are pushed.")
     beside = neighbours(ctx, scene, item)
     if not beside:
@@ -69,18 +71,21 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     ctx.step(0.8, "look how far it went")
     after = ctx.look()
     found = same_object(after, item)
-    if found is None:
-        raise SkillError("object_lost", f"{object_id} is not seen after the push.", {"object_id": object_id})
-    moved = float((found.position - item.position) @ way.direction) if way else float(np.linalg.norm((found.position - item.position)[:2]))
-    turned = float(np.arccos(min(1.0, abs(float(_lengthwise(found)[0] @ _lengthwise(item)[0])))))
-    data: dict[str, object] = {"object_id": found.id, "moved": round(moved, 4), "turned": round(turned, 3)}
-    data |= {"position": [round(float(value), 4) for value in found.position], "disturbed": disturbed(scene, after, (object_id,))}
+    pushed = way.pushed if way else item
+    gone = found if pushed is item else same_object(after, pushed)
+    if found is None or gone is None:
+        lost = object_id if found is None else pushed.id
+        raise SkillError("object_lost", f"{lost} is not seen after the push.", {"object_id": lost})
+    moved = float((gone.position - pushed.position) @ way.direction) if way else float(np.linalg.norm((found.position - item.position)[:2]))
+    turned = float(np.arccos(min(1.0, abs(float(_lengthwise(gone)[0] @ _lengthwise(pushed)[0])))))
+    data: dict[str, object] = {"object_id": found.id, "pushed": gone.id, "moved": round(moved, 4), "turned": round(turned, 3)}
+    data |= {"position": [round(float(value), 4) for value in found.position], "disturbed": disturbed(scene, after, (object_id, pushed.id))}
     if way and moved < ENOUGH * way.distance:
-        raise SkillError("place_failed", f"{object_id} went {1000 * moved:.0f} mm of {1000 * way.distance:.0f} mm.", data)
+        raise SkillError("place_failed", f"{pushed.id} went {1000 * moved:.0f} mm of {1000 * way.distance:.0f} mm.", data)
     if not way and turned < TURNED:
         raise SkillError("place_failed", f"{object_id} was pushed at its end, but turned by {np.degrees(turned):.0f} degrees only.", data)
     done = f"pushed out by {1000 * moved:.0f} mm" if way else f"pushed at its end and turned by {np.degrees(turned):.0f} degrees"
-    return SkillResult("", f"{object_id} was {done}", data)
+    return SkillResult("", f"{pushed.id} was {done}" + ("" if pushed is item else f"; the end of {object_id} is free"), data)
 
 
 def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
@@ -99,33 +104,55 @@ def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[Scene
 
 
 def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[SceneObject]) -> _Way:
-    """The shortest push that frees it and can be planned."""
+    """The shortest push that frees a part of it within reach, or that is nearest to reach, and can be planned."""
     gripper = ctx.robot.arm.gripper
     half = max(gripper.finger_thickness + gripper.width_min / 2, gripper.finger_breadth / 2)
-    ways = [way for axis in _axes(item) for sign in (1.0, -1.0) for way in _ways(scene, item, beside, sign * axis, half, gripper.finger_breadth + 2 * ROOM)]
+    needed = gripper.finger_breadth + 2 * ROOM
+    directions = [sign * axis for axis in _axes(item) for sign in (1.0, -1.0)]
+    ways = [way for direction in directions for way in _ways(scene, item, _beyond(item, beside, direction, needed), direction, half)]
+    alone = beside[0] if len(beside) == 1 and _lies_flat(beside[0]) else None
+    if alone is not None:
+        ways += [way for direction in directions for way in _ways(scene, alone, _past(item, alone, direction, needed), direction, half)]
     low, high = ctx.robot.arm.work_radius
     base = ctx.robot.arm.world_T_base[:2, 3]
 
     def off(way: _Way) -> float:
         """[m] that the middle of the part that comes free lies out of reach."""
-        free = item.position + (way.distance + reach_along(item, way.direction) - gripper.finger_breadth) * way.direction
+        end = reach_along(item, way.direction) - gripper.finger_breadth
+        free = item.position + ((way.distance + end) if way.pushed is item else -end) * way.direction
         radius = float(np.linalg.norm(free[:2] - base))
         return max(low - radius, radius - high, 0.0)
 
     near = " and ".join(other.id for other in beside[:3])
     last = DeskhandError("no_free_space", f"{item.id} cannot be pushed out beside {near}: every way out ends at something else.", hint=f"Move {near} first.")
-    for way in sorted(ways, key=lambda way: (off(way), way.distance, abs(way.aside))):
-        behind = reach_along(item, way.direction)
-        start = item.position - way.direction * (behind + BEHIND + half) + way.left * way.aside
-        end = item.position + way.direction * (way.distance - behind - half) + way.left * way.aside
+    for way in sorted(ways, key=lambda way: (off(way), way.pushed is not item, way.distance, abs(way.aside))):
+        behind = reach_along(way.pushed, way.direction)
+        start = way.pushed.position - way.direction * (behind + BEHIND + half) + way.left * way.aside
+        end = way.pushed.position + way.direction * (way.distance - behind - half) + way.left * way.aside
         try:
-            stroke(ctx, scene, item, [start], end, way.direction)
+            stroke(ctx, scene, way.pushed, [start], end, way.direction)
             return way
         except DeskhandError as error:
             if error.code not in UNREACHED:
                 raise
             last = error
     raise last
+
+
+def _lies_flat(item: SceneObject) -> bool:
+    return not item.is_container and item.support == "table" and item.relation != "leaning"
+
+
+def _beyond(item: SceneObject, beside: list[SceneObject], direction: Array, needed: float) -> float:
+    """How far [m] it goes until ``needed`` [m] of it are beyond what lies beside it."""
+    reach = reach_along(item, direction)
+    return max(_span(other, item, direction)[1] for other in beside) + min(needed, 2 * reach) - reach
+
+
+def _past(item: SceneObject, other: SceneObject, direction: Array, needed: float) -> float:
+    """How far [m] ``other`` goes until ``needed`` [m] of the item lie behind it."""
+    reach = reach_along(item, direction)
+    return min(needed, 2 * reach) - reach - _span(other, item, direction)[0]
 
 
 def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[SceneObject]) -> bool:
@@ -161,14 +188,11 @@ def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[Scene
     return False
 
 
-def _ways(scene: Scene, item: SceneObject, beside: list[SceneObject], direction: Array, half: float, needed: float) -> list[_Way]:
-    """Of pushes in ``direction`` with fingers ``half`` [m] wide to each side: those that free ``needed`` [m] of the object and meet nothing else."""
-    way = _Way(direction, 0.0, 0.0)
-    behind, across = reach_along(item, direction), reach_along(item, way.left)
-    needed = min(needed, 2 * behind)
+def _ways(scene: Scene, item: SceneObject, distance: float, direction: Array, half: float) -> list[_Way]:
+    """Of pushes by ``distance`` [m] in ``direction`` with fingers ``half`` [m] wide to each side: those that meet nothing else."""
+    way = _Way(item, direction, max(distance, 0.01), 0.0)
+    behind, across, distance = reach_along(item, direction), reach_along(item, way.left), way.distance
     boxes = [_span(other, item, direction) + _span(other, item, way.left) for other in scene.objects if other.id != item.id and other.relation != "held"]
-    front = max(_span(other, item, direction)[1] for other in beside)
-    distance = max(front + needed - behind, 0.01)
     ahead = any(
         low > behind - TOUCHES and low < behind + distance + CLEAR and left < across - TOUCHES and right > TOUCHES - across for low, _, left, right in boxes
     )
@@ -181,7 +205,7 @@ def _ways(scene: Scene, item: SceneObject, beside: list[SceneObject], direction:
             first, last = -behind - BEHIND - 2 * half - SPARE, distance - behind + SPARE
             free = all(high < first or low > last or right < aside - half - SPARE or left > aside + half + SPARE for low, high, left, right in boxes)
             if free:
-                found.append(_Way(direction, distance, aside))
+                found.append(_Way(item, direction, distance, aside))
     return found[:1]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
-from deskhand.tools.looking import ON_THE_ARM
+from deskhand.tools.look_notes import ON_THE_ARM
 from deskhand.world.relations import SIDEWAYS, Body, stands_beside
 
 SIZES = {

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 
 from deskhand.etp.approval import Approval
-from deskhand.etp.meaning import sentence_model
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Guard, Session, Sink, nowhere
@@ -20,7 +19,7 @@ from deskhand.skills.belief import Belief
 from deskhand.skills.robot import Connected, Robot, SensorFeed
 from deskhand.tools.carried import WorldCarrier
 from deskhand.tools.validated import with_validation
-from deskhand.tools.words import VECTORS, with_words
+from deskhand.tools.words import installed_model, with_words
 from deskhand.world.history.recorder import Memory
 
 MODULES = (
@@ -131,7 +130,7 @@ def load_tools(others: bool = True, baseline: bool = False, without: Collection[
     Raises:
         DeskhandError: ``unknown_tool`` for one that is left out and is not ours.
     """
-    registry = Registry(lambda: sentence_model(VECTORS))
+    registry = Registry(installed_model)
     unknown = set(without)
     for name in (*MODULES, *(BASELINE if baseline else ())):
         module = import_module(f"deskhand.tools.{name}")

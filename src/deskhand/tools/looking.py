@@ -5,12 +5,8 @@ from __future__ import annotations
 from deskhand.etp.tool import ToolContext
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.skills.base import SkillContext
+from deskhand.tools.look_notes import IN_THE_WAY, ON_THE_ARM
 from deskhand.types import Scene, SceneUpdate
-
-ON_THE_ARM = "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
-IN_THE_WAY = "The arm stands over the desk and may hide objects from the camera: call look (or move_home, and look again) to be sure."
-NOTES = (ON_THE_ARM, IN_THE_WAY)
-"""All that :func:`look` has to say of a look."""
 
 
 def skill_context(ctx: ToolContext) -> SkillContext:

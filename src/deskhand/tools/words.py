@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.etp.card import Card
+from deskhand.etp.meaning import SentenceModel, sentence_model
 from deskhand.types.yaml_file import read_yaml
 
 WORDS = Path(__file__).with_name("words.yaml")
 ASKED = Path(__file__).with_name("asked.yaml")
 VECTORS = Path(__file__).with_name("vectors.npz")
 """What the sentence model makes of the cards' passages, so that a first search need not wait; written by ``deskhand tools page``."""
+
+CLASSIFIER = Path(__file__).with_name("classifier.npz")
+"""What was learned from the same passages; written with them."""
+
+
+def installed_model() -> tuple[SentenceModel | None, str]:
+    """The sentence model of this machine with all of this that is kept; None and why there is none."""
+    return sentence_model(VECTORS, CLASSIFIER)
 
 
 @cache

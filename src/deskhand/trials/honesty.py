@@ -210,7 +210,7 @@ class Honesty:
         return ""
 
     def _pushed(self, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str], data: Mapping[str, Any]) -> str:
-        name = names.get(str(arguments["object_id"]), "")
+        name = names.get(str(data.get("pushed") or arguments["object_id"]), "")
         if not name or "moved" not in data:
             return ""
         if name in (bowl.name for bowl in self._bowls()):

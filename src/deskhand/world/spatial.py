@@ -8,11 +8,13 @@ import math
 
 import numpy as np
 
-from deskhand.geometry import Array, inverse, transform_points
+from deskhand.geometry import Array, convex_hull, inverse, transform_points
 from deskhand.types import Scene, SceneObject
 from deskhand.world import relations as words
 from deskhand.world.relations import BELOW_RIM, NEAR_GAP, TABLE, Body
 
+ROUND = 24  # corners of the outline of a round object
+UPRIGHT = 0.97  # cosine of its axis with the vertical of a cylinder that stands
 CONTACT = 0.012  # [m] heights of an object's bottom and its support's top may differ as much, as seen by the camera
 
 
@@ -57,6 +59,15 @@ def footprint(item: SceneObject) -> Array:
     """Corners (8, 2) of the oriented box seen from above [m]."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     return transform_points(item.pose, signs * item.size / 2)[:, :2]
+
+
+def outline(item: SceneObject) -> Array:
+    """Corners (M, 2) of a convex outline seen from above [m], in their order: of the oriented box, or of what stands and is round."""
+    if item.shape == "sphere" or (item.shape == "cylinder" and abs(item.pose[2, 2]) > UPRIGHT):
+        turns = np.arange(ROUND) * (2 * math.pi / ROUND)
+        circle = np.column_stack([np.cos(turns), np.sin(turns)]) / math.cos(math.pi / ROUND)  # around the round one, not within it
+        return np.asarray(transform_points(item.pose, np.column_stack([circle * np.asarray(item.size[:2], float) / 2, np.zeros(ROUND)]))[:, :2])
+    return convex_hull(footprint(item))
 
 
 def footprint_gap(a: SceneObject, b: SceneObject) -> float:

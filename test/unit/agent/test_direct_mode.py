@@ -16,9 +16,9 @@ from deskhand.llm.base import Reply, Usage
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.testing.symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema, seen_object
 from deskhand.tools.base import load_tools
-from deskhand.tools.execution.direct import angle_of, cells_of, pose_of
 from deskhand.trials.base import TrialOptions, prepare
 from deskhand.trials.desk_session import desk_session
+from deskhand.types.action_cells import angle_of, cells_of, pose_of
 from deskhand.types.colors import PALETTE
 
 SCENE = """

@@ -16,9 +16,9 @@ from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.testing.symbolic_desk import NUMBER, SymbolicDesk, schema, seen_object
 from deskhand.tools.base import load_tools
-from deskhand.tools.execution.direct import cells_of, pose_of
 from deskhand.trials.base import TrialOptions, prepare
 from deskhand.trials.desk_session import desk_session
+from deskhand.types.action_cells import cells_of, pose_of
 
 HIGH, DOWN = [50, 58, 25, 0, 60, 60, 1], [50, 58, 2, 0, 60, 60, 1]
 WILD = [50, 58, 130, 0, 60, 60, 1]  # above the cube

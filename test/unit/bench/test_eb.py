@@ -12,7 +12,7 @@ from deskhand.bench.eb.run import markdown, summarise_items
 from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
-from deskhand.tools.execution.direct import pose_of
+from deskhand.types.action_cells import pose_of
 
 PICK, STACK, SORTER, WIPE = tasks_of([], "wx250s")
 SETTINGS = {"split": "dev", "seed": 0, "brain": "offline", "mode": "tools", "arm": "wx250s", "reality": "", "images": None}

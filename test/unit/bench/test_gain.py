@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deskhand.agent.offered import PRIMITIVES, OfferedTools, groups_of
-from deskhand.bench.gain.classes import IGNORED_OUTPUT, INVALID_CALL, MISSED_INVOCATION, TOOL_BIAS, WRONG_SELECTION, failure_of
+from deskhand.bench.gain.classes import IGNORED_OUTPUT, INVALID_CALL, MISSED_INVOCATION, NOT_OFFERED, TOOL_BIAS, WRONG_SELECTION, failure_of
 from deskhand.bench.gain.run import gain_campaign, options_for, settings_of
 from deskhand.bench.gain.table import markdown, summarise
 from deskhand.errors import DeskhandError
@@ -130,6 +130,8 @@ def test_the_same_seeds_are_tried_in_every_setting(tmp_path: Path) -> None:
         ([step("pick"), step("finish")], CUP_THERE, MISSED_INVOCATION),
         ([LOOK, step("", "", failure="missed_call")], CUP_THERE, MISSED_INVOCATION),
         ([LOOK, step("pick"), step("place_in"), step("finish")], CUP_THERE, WRONG_SELECTION),
+        ([LOOK, step("finish", arguments={"status": "refused", "code": "unknown_object"})], CUP_THERE, TOOL_BIAS),
+        ([LOOK, step("finish", arguments={"status": "refused", "code": "unknown_tool", "summary": "I need pick."})], CUP_THERE, NOT_OFFERED),
     ],
 )
 def test_an_episode_fails_for_one_of_five_reasons(steps: list[dict[str, Any]], result: dict[str, Any], expected: str) -> None:

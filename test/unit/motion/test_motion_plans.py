@@ -235,6 +235,23 @@ def test_a_plan_is_used_once_and_expires_when_the_world_changes() -> None:
     assert code_of(service.take, name) == "plan_expired"
 
 
+def test_what_the_scene_or_time_has_overtaken_is_not_kept_and_still_says_why() -> None:
+    desk = make_desk()
+    service, kept = desk.service, lambda: len(desk.service.snapshot()[1][1])
+    names = [service.plan_motion(MotionGoal(named="upright"), PlanOptions(draft=True)).id for _ in range(3)]
+    assert kept() == 3
+    service.update_scene(SceneUpdate(add=(box("new", 0.1, 0.3, 0.02, (0.02, 0.02, 0.04)),)))
+    last = service.plan_motion(MotionGoal(named="upright")).id
+    assert kept() == 1
+    with pytest.raises(DeskhandError, match="the planning scene has changed since"):
+        service.take(names[0])
+    desk.clock.time += 1000
+    service.plan_motion(MotionGoal(named="upright"))
+    assert kept() == 1
+    with pytest.raises(DeskhandError, match="s old"):
+        service.take(last)
+
+
 def test_chained_plans_are_made_ahead_of_the_motion() -> None:
     desk = make_desk()
     first = desk.service.plan_motion(MotionGoal(poses=(down(0, 0, 0.15),)))

@@ -169,3 +169,15 @@ def test_cups_of_one_colour_that_touch_are_cups(touching):
 
 def sizes_of(item):
     return np.sort(np.asarray(item.size))[::-1]
+
+
+def test_a_beam_on_two_blocks_that_a_block_on_it_cuts_in_two_is_one():
+    yaw, middle = np.pi / 2 - 0.5, np.array([0.002, 0.08])
+    along = np.array([np.cos(yaw), np.sin(yaw)])
+    blocks = [an_object("block", color, (0.04,) * 3, *(middle + side * 0.055 * along), yaw) for color, side in (("red", 1), ("blue", -1))]
+    beam = an_object("box", "yellow", (0.15, 0.03, 0.02), *middle, yaw, z=0.041)
+    one = look(*blocks, beam, an_object("block", "green", (0.03,) * 3, *middle, yaw, z=0.062))
+    scene = one.detect()
+    found = found_at(scene, beam, 0.02)
+    assert found is not None and sizes(found) == pytest.approx([0.15, 0.03, 0.02], abs=0.006)
+    assert len(scene.objects) == 4

@@ -123,3 +123,17 @@ def test_the_way_along_an_object_is_that_of_its_longest_side() -> None:
     pose = make_transform(rotation_about((0, 0, 1), 0.3), (0.1, 0.0, 0.009))
     marker = SceneObject("marker_1", "marker", "red", "box", np.array([0.018, 0.13, 0.017]), pose, np.zeros((0, 3), np.float32), 1.0)
     np.testing.assert_allclose(_lengthwise(marker)[0], [-np.sin(0.3), np.cos(0.3), 0.0], atol=1e-9)
+
+
+def test_where_the_freed_end_would_be_out_of_reach_the_neighbour_is_pushed_out() -> None:
+    along = np.array([np.cos(0.22), np.sin(0.22)])
+    aside = 0.0093 * np.array([-along[1], along[0]])
+    world = WorldSpec((lying("pen", 0.126, -0.046, 0.12, RED, yaw=0.22), lying("other", 0.126 + aside[0], -0.046 + aside[1], 0.13, YELLOW, yaw=0.22)))
+    with desk(world) as (simulation, ctx):
+        name = of_colour(ctx, "red")
+        before = {item.name: item.pose[:2, 3].copy() for item in simulation.truth().objects}
+        result = separate(ctx, name)
+        assert result.ok and result.data["pushed"] != name, result.message
+        went = {item.name: float(np.linalg.norm(item.pose[:2, 3] - before[item.name])) for item in simulation.truth().objects}
+        assert went["other"] == pytest.approx(result.data["moved"], abs=0.008) and went["pen"] < 0.008
+        assert pick(ctx, name).ok and simulation.truth().in_hand == ("pen",)

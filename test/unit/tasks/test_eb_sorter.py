@@ -15,7 +15,7 @@ from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, TruthObject, pose_at
 from deskhand.tasks.eb_manipulation import HELD_OUT, SUBSETS
 from deskhand.tasks.eb_sorter import SORTER, EbSorter
-from deskhand.tools.execution.direct import pose_of
+from deskhand.types.action_cells import pose_of
 
 TASK = EbSorter()
 

@@ -19,7 +19,7 @@ from deskhand.tasks.base import Word
 from deskhand.tasks.eb_goals import InContainer, InSorter, Wiped
 from deskhand.tasks.eb_manipulation import EbSetting, EbTask
 from deskhand.tools.base import load_tools, make_session
-from deskhand.tools.execution.direct import CELL, angle_of, cells_of
+from deskhand.types.action_cells import CELL, angle_of, cells_of
 
 ABOVE = 10  # cells above an object from which the hand comes down, and to which it lifts
 GRIPPED = 0  # cells above its middle at which the sponge is held

@@ -16,7 +16,7 @@ from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import ObjectSpec, Truth
 from deskhand.tasks.eb_goals import InSorter
 from deskhand.tasks.eb_manipulation import EbSetting, settings
-from deskhand.tools.execution.direct import CELL, CORNER, TURNS, cells_of
+from deskhand.types.action_cells import CELL, CORNER, TURNS, cells_of
 
 ABOVE = 10  # cells above an object from which the hand comes down, and to which it lifts
 OVER = 20  # cell at which it is carried

@@ -1,4 +1,6 @@
-"""Why an episode with tools has failed: one of five classes, by rules that are asked in their order, from the record and from ground truth."""
+"""Why an episode with tools has failed: one of five classes, by rules that are asked in their order, from the record and from ground truth; or none of them,
+where what was asked for was not offered.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-INVALID_CALL, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, WRONG_SELECTION = (
+NOT_OFFERED, INVALID_CALL, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, WRONG_SELECTION = (
+    "not_offered",
     "invalid_call",
     "tool_induced_bias",
     "ignored_output",
     "missed_invocation",
     "wrong_selection",
 )
-CLASSES = (INVALID_CALL, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, WRONG_SELECTION)
+CLASSES = (NOT_OFFERED, INVALID_CALL, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, WRONG_SELECTION)
 IN_A_ROW = 3
 """Calls at the end that failed validation: from here on they are what the episode failed of."""
 SAME = 0.035
@@ -23,7 +26,7 @@ SAME = 0.035
 _INVALID = frozenset(("unknown_tool", "invalid_arguments", "invalid_input"))
 _LOOKS = ("detect_objects", "look", "locate_object", "segment_instances")
 _FINISH, _PLAN = "finish", "submit_plan"
-_UNMET = "task_incomplete"
+_UNMET, _NONE = "task_incomplete", "unknown_object"
 
 Steps = Sequence[Mapping[str, Any]]
 
@@ -36,11 +39,18 @@ def failure_of(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], in
         steps: decisions of the agent (``agent.json``).
         acts: names of the tools that move something; informing: of those offered that tell what is where.
     """
-    rules = (_invalid, _biased, _ignored, _missed)
+    rules = (_withheld, _invalid, _biased, _ignored, _missed)
     for name, rule in zip(CLASSES, rules, strict=False):
         if why := rule(result, steps, acts, informing):
             return name, why
     return WRONG_SELECTION, "none of the other rules holds"
+
+
+def _withheld(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
+    """It knew which tool it needed and gave up since that is not among those that are offered: no fault of its use of tools."""
+    if not steps or steps[-1]["tool"] != _FINISH or steps[-1]["arguments"].get("code") != "unknown_tool":
+        return ""
+    return str(steps[-1]["arguments"].get("summary") or "a tool that is not offered was needed")
 
 
 def _invalid(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
@@ -59,6 +69,9 @@ def _biased(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], infor
         said = [n for n, step in enumerate(steps) if step["ok"] and step["tool"] == claim["tool"] and step["arguments"] == claim["arguments"]]
         if said and not any(step["code"] == _UNMET for step in steps[said[-1] + 1 :]):
             return f"{claim['tool']} told of a success, but {claim['truth']}"
+    told = [step for step in steps if step["ok"] and step["tool"] in informing]
+    if told and steps[-1]["tool"] == _FINISH and steps[-1]["arguments"].get("code") == _NONE:  # that it failed says that there is one
+        return f"{told[-1]['tool']} and other results told of no such object: {steps[-1]['arguments'].get('summary', '')}"
     looks = [n for n, step in enumerate(steps) if step["ok"] and step["tool"] in _LOOKS]
     if not looks or any(step["tool"] in acts for step in steps[looks[-1] + 1 :]):
         return ""  # what was there at the last look is not known: the truth is that of the end

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.etp.meaning import sentence_model
-from deskhand.tools.words import VECTORS
+from deskhand.tools.words import installed_model
 
 _SAID = 0.15  # cosine that it counts to be named
 _SUPERLATIVE = re.compile(r"\b[a-z]{3,}est\b")
@@ -57,5 +56,5 @@ def _nearest(text: str, choices: Sequence[str], described: Sequence[str], said: 
 
 @cache
 def _vectors(texts: tuple[str, ...]) -> Any:
-    model = sentence_model(VECTORS)[0]
+    model = installed_model()[0]
     return None if model is None else model.embed(texts)

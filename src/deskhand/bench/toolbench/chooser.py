@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.bench.toolbench.items import Item
-from deskhand.bench.toolbench.reading import arguments_of, asks_told, described, is_behind, names_unseen, values_in, without_values
+from deskhand.bench.toolbench.reading import arguments_of, asks_act, asks_told, described, names_unseen, unmeasured, values_in, without_values
 from deskhand.etp.card import Card
 from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
+from deskhand.language.attributes import attributes_in, is_about_unseen
 
 _OF_OBJECTS = re.compile(r"(object|target|container)_ids?|removed|others")
 _FIRST = 5  # tools of the search that may be what is wanted
@@ -36,21 +37,30 @@ class Chooser:
         self._registry = registry
 
     def need(self, item: Item) -> dict[str, Any]:
-        """Needed when the words are about an object or a place that no look has shown, or, by the nearest tools together, about what no look tells and was not
-        measured.
+        """Needed where what the words are about holds in no result: there was no look; it is an object or a place that no look has shown, nobody having looked
+        from elsewhere; it is something of an object that no picture tells and that was not measured. Not needed for handling what is seen, and for what the
+        look tells of every object. Else the nearest tools say together whether words are about what no look tells.
         """
         called = {turn["tool"] for turn in item.history if "result" in turn}
+        if not any(self._gives(name, "scene_known") for name in called):
+            return {"need": True}
+        if unmeasured(item.say, item.history):
+            return {"need": True}
+        if names_unseen(item.say, item.history) or (is_about_unseen(item.say) and not attributes_in(item.say)):
+            return {"need": not any(self._looks_elsewhere(self._registry.get(name).card) for name in called)}
+        if attributes_in(item.say) or asks_told(item.say, item.history) or asks_act(item.say):
+            return {"need": False}
         searched = self._searched(item.say)
         nearest = [name for name in sorted(searched, key=lambda name: -searched[name]) if self._registry.get(name).card.mode == "on_demand"][:_VOTERS]
         finding = [name for name in nearest if self._finds_out(self._registry.get(name).card)]
-        if not any(self._gives(name, "scene_known") for name in called):
-            return {"need": True}
-        if names_unseen(item.say, item.history) or is_behind(item.say):
-            return {"need": True}
-        if asks_told(item.say, item.history) or called & set(finding):
+        if called & set(finding):
             return {"need": False}
         votes = {name: math.exp((searched[name] - searched[nearest[0]]) / _SOFT) for name in nearest}
         return {"need": sum(votes[name] for name in finding) > _MOST * sum(votes.values())}
+
+    def _looks_elsewhere(self, card: Card) -> bool:
+        """Whether a tool sees what a look from one place does not."""
+        return card.unit == "active_perception" and "camera" in card.needs and "scene_known" in {parsed(text)[0] for text in card.postconditions}
 
     def _finds_out(self, card: Card) -> bool:
         """Whether a tool measures what the look that was taken does not tell: it goes and looks from elsewhere, or feels."""

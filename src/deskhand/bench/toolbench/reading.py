@@ -9,17 +9,21 @@ from typing import Any
 
 from deskhand.bench.toolbench.choices import choices_of, chosen
 from deskhand.etp.card import Card
+from deskhand.language.attributes import attributes_in
 from deskhand.language.intents import Place
-from deskhand.language.lexicon import BESIDE, CONTAINER_KINDS, CONTAINER_NOUNS, HYPERNYMS, KIND_OF, KIND_WORDS, SIZES, singular
 from deskhand.language.lexicon import COLORS as COLOR_WORDS
+from deskhand.language.lexicon import CONTAINER_KINDS, CONTAINER_NOUNS, HYPERNYMS, KIND_OF, KIND_WORDS, SIZES, singular
 from deskhand.language.parser import parse
+from deskhand.language.requests import read
 from deskhand.language.resolve import resolve
+from deskhand.language.verbs import HAND, MOVE, PUSH, RELEASE, SORTS
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _POINT = re.compile(rf"[(\[]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*(?:,\s*({_NUMBER})\s*)?[)\]]")
 _AXES = re.compile(rf"\b([xyz])\s*=?\s*({_NUMBER})")
 _PICTURE, _WHOLE = re.compile(r"\b(?:pixel|image|picture|photo|column|row|screen)s?\b"), re.compile(r"(?<![\d.-])\d+(?!\d|\.\d)")
 _LENGTH = re.compile(rf"({_NUMBER}) ?(mm|cm|m|milli\w+|centi\w+|met(?:er|re)s?)\b")
+_FARTHEST = 3.0  # [m] that a place on a desk is away in any direction: larger numbers are pixels
 _METRES = {"mm": 0.001, "mi": 0.001, "cm": 0.01, "ce": 0.01, "m": 1.0, "me": 1.0}  # by the first two letters
 _SINGLE = {noun for nouns in (*KIND_WORDS.values(), *HYPERNYMS.values(), CONTAINER_NOUNS) for noun in nouns}
 _NOUNS = sorted(_SINGLE | {f"{noun}s" for noun in _SINGLE}, key=lambda noun: -len(noun))
@@ -28,10 +32,17 @@ _DESCRIBED = re.compile(
     rf"\b(?P<told>(?:(?:the|an?|that|this|my|your|{'|'.join(map(re.escape, _QUALITIES))})\s+)+)(?P<noun>{'|'.join(map(re.escape, _NOUNS))})\b", re.IGNORECASE
 )
 """An object in words: its kind, with what tells it from others."""
+_COLORED = re.compile(rf"\b(?:the|an?|that|this|my|your|any|some)\s+((?:(?:{'|'.join(map(re.escape, _QUALITIES))}|\w+)\s+){{1,3}})\w+", re.IGNORECASE)
+"""What stands between an article and a noun."""
 _VALUES = re.compile(rf"[(\[][^()\[\]a-z]*[)\]]|\b[xyz]\s*=?\s*{_NUMBER}|{_NUMBER}")
 _SEEN_KINDS = frozenset(KIND_WORDS)
 _CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
-_REAR = re.compile(r"\b(?:at|in|on|to) the (?:back|rear) of\b|\bin back of\b")
+_SUBJECTS = r" (?:i|you|we|he|she|it|they|one|somebody|someone|anybody|anyone|be|not|do)\b"
+_FIELDS = {"mass": ("grams", "weight", "kilograms"), "force": ("newtons",), "temperature": ("celsius",)}
+_POLITE = re.compile(r"please to\b", re.IGNORECASE)
+_PUTTING = {"stand", "sit", "seat", "mount", "install", "lodge", "lean", "hang", "perch", "rest", "suspend", "situate"}
+"""VerbNet's classes put-9.1 and put_spatial-9.2, as far as SORTS has them not."""
+_HANDLING = _PUTTING.union(*(SORTS[sort] for sort in (MOVE, PUSH, HAND, RELEASE))) - {"give", "order", "rank", "classify"}
 _LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath)\b"
 _UPPER = r"\b(upper|on top|topmost|top (?:block|piece|one|thing)|higher|(?:lies|rests|stands|is|sits) on (?:the|an) ?other)\b"
 _NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnext neighbou?r\b")
@@ -79,7 +90,8 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     place = place_in(say)
     if place:
-        found |= {"x": place[0], "y": place[1]}
+        if max(map(abs, place)) <= _FARTHEST:
+            found |= {"x": place[0], "y": place[1]}
         if len(place) == 3:
             found |= {"position": place, "point": place, "points": [place, *_above(say, place)]}
         else:
@@ -154,7 +166,8 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
     labels = [str(item["label"]) for item in objects]
     for item in objects:
         name = f"{item['color']} {item['label']}"
-        where = text.find(name) if name in text else text.find(f" {item['label']}") if labels.count(str(item["label"])) == 1 else -1
+        alone = _alone(str(item["label"]), text) if labels.count(str(item["label"])) == 1 else -1
+        where = text.find(name) if name in text else alone
         if where >= 0:
             found.append((where, item))
     for words, wanted in ((_LOWER, False), (_UPPER, True)):
@@ -169,9 +182,21 @@ def mentions(say: str, objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str
     return [item for _, item in sorted(found, key=lambda each: each[0])]
 
 
+def _alone(label: str, text: str) -> int:
+    """Where words name an object by its label; -1 where they do not: "Can you …" names none."""
+    hit = re.search(rf" {re.escape(label)}(?!{_SUBJECTS})", text)
+    return hit.start() if hit else -1
+
+
 def names_unseen(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the words describe an object that the last look does not have: of no such kind, or by a colour that none of its kind has."""
+    """Whether the words describe an object that the last look does not have: of no such kind, or by a colour that none of its kind has, or, where its kind is
+    not known, that nothing has.
+    """
     objects = _objects(history)
+    seen = {str(item["color"]) for item in objects}
+    for words in _COLORED.findall(say.lower()):
+        if (colors := {COLOR_WORDS[word] for word in re.findall(r"[a-z]+", words) if word in COLOR_WORDS}) and not colors & seen:
+            return True
     kinds = {str(item["label"]) for item in objects} | {str(each["name"]) for item in objects for each in item.get("names") or ()}
     for found in _DESCRIBED.finditer(say):
         noun, colors = singular(found["noun"].lower()), {COLOR_WORDS[word] for word in found["told"].lower().split() if word in COLOR_WORDS}
@@ -190,10 +215,25 @@ def asks_told(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
     return bool(fields & words)
 
 
-def is_behind(say: str) -> bool:
-    """Whether the words are about what is behind something."""
-    words = " ".join(re.findall(r"[a-z]+", say.lower()))
-    return any(re.search(rf"\b{' '.join(phrase)}\b", words) for phrase, relation in BESIDE.items() if relation == "behind") or bool(_REAR.search(words))
+def unmeasured(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the words are about something of an object that no picture tells, as its mass, and that no call has measured of all objects that they name."""
+    asked = attributes_in(say)
+    if not asked:
+        return False
+    measured = [turn for turn in history if isinstance(turn.get("result"), dict) and _fields_of(asked) & set(turn["result"])]
+    known = {str(turn["result"].get("object_id") or turn.get("arguments", {}).get("object_id")) for turn in measured}
+    named = {str(item["id"]) for item in mentions(say, _objects(history))}
+    return not measured or not named <= known
+
+
+def _fields_of(attributes: frozenset[str]) -> set[str]:
+    """Names of the fields in which results tell attributes: their own, and those of their units."""
+    return set(attributes) | {field for attribute in attributes for field in _FIELDS.get(attribute, ())}
+
+
+def asks_act(say: str) -> bool:
+    """Whether the words ask for handling objects: to take, to bring, to stack them."""
+    return any(request.verb in _HANDLING for request in read(_POLITE.sub("please", say)).requests)
 
 
 def _phrase(say: str) -> str:

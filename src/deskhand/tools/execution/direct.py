@@ -1,18 +1,13 @@
-"""The baseline without tools: a look as unnamed points, and one action of seven discrete numbers, executed within the same envelope. Not part of the tool base
-(see ``load_tools``).
-
-The numbers are those of EB-Manipulation (Yang et al., "EmbodiedBench", 2025): positions in cubic cells, the middle of which is meant, angles of 3 i - 180
-degrees about the world's fixed axes, gripper 0 or 1. A cell is 6 mm here, 10 mm there: the arm is smaller.
+"""The baseline without tools: a look as unnamed points, and one action of seven discrete numbers (:mod:`deskhand.types.action_cells`), executed within the
+same envelope. Not part of the tool base (see ``load_tools``).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
@@ -20,17 +15,10 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.outcome import ToolError
 from deskhand.etp.resources import IMAGE, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array, pose_from_xyz_rpy
 from deskhand.perception.marks import Mark, box_in, draw_axes, draw_marks
 from deskhand.tools.looking import look, skill_context
 from deskhand.types import MotionGoal, SceneObject, SceneUpdate
-
-CELL = 0.006
-"""Edge of a cell [m]."""
-CORNER = (-0.30, -0.30, 0.0)
-"""Where cell 0, 0, 0 begins [m, world]: the cells fill a cube of 0.6 m over the desk."""
-CELLS, TURNS = 100, 120
-"""The greatest number of a position and of an angle."""
+from deskhand.types.action_cells import CELLS, TURNS, cells_of, pose_of
 
 
 class Acted(TypedDict):
@@ -38,26 +26,6 @@ class Acted(TypedDict):
 
     position: list[int]
     width: Annotated[float, Field(description="[m]")]
-
-
-def cells_of(position: npt.ArrayLike) -> list[int]:
-    """The cells that a position (3,) [m, world] lies in, cut to the cube."""
-    parts = (np.asarray(position, dtype=float) - CORNER) / CELL
-    return [min(CELLS, max(0, math.floor(part + 1e-9))) for part in parts]
-
-
-def angle_of(degrees: float) -> int:
-    """The number of an angle."""
-    return round((degrees + 180.0) / 3.0) % TURNS
-
-
-def pose_of(action: Sequence[int]) -> Array:
-    """world_T_tcp (4, 4) of the first six numbers: middle of the cells; roll, pitch, yaw about the world's fixed axes.
-
-    0, 60, yaw looks straight down: the tcp's z axis, out of the gripper, is turned over. With yaw 60 the fingers close along y.
-    """
-    xyz = [low + (value + 0.5) * CELL for value, low in zip(action[:3], CORNER, strict=True)]
-    return pose_from_xyz_rpy(xyz, [math.radians(3.0 * value - 180.0) for value in action[3:6]])
 
 
 class Unnamed(TypedDict):

@@ -36,7 +36,8 @@ class Separated(TypedDict):
 
     message: str
     object_id: str
-    moved: Annotated[float, Field(description="[m]")]
+    pushed: Annotated[str, Field(description="id of what was pushed: the object, or what lay beside it")]
+    moved: Annotated[float, Field(description="how far what was pushed went [m]")]
     turned: Annotated[float, Field(description="[rad]")]
     position: Position
 
@@ -98,7 +99,8 @@ def push(
     timeout=120.0,
     when_to_use="After no_grasp because objects lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
     limits="Only what lies flat on the table close beside something else; fails with no_free_space where something is in the way on every side. Where "
-    "the arm reaches neither end of long objects, it turns them by a push at one end: pick, or separate once more.",
+    "its freed end would lie out of reach, what lies beside it is pushed out instead; where the arm reaches neither end of long objects, it turns them by a "
+    "push at one end: pick, or separate once more.",
     examples=[("Free one of the two pens that lie against each other", {"object_id": "pen_1"})],
     failures=[("An id that the last look does not have", {"object_id": "pen_99"}, "unknown_object")],
 )

@@ -77,7 +77,7 @@ def measure(
         Literal["distance", "path", "angle", "area", "gap", "length", "width", "height"],
         Field(
             description="distance: two points or objects (centres); path: through all points; angle: at the second of three points; area: of the polygon of "
-            "the points; gap: free space between two objects; length, width, height: of one object"
+            "the points; gap: free space, the clearance between the sides of two objects; length, width, height: of one object"
         ),
     ],
     points: Annotated[list[Position] | None, Field(max_length=200, description="points in world; null: objects")] = None,
