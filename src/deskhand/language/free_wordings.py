@@ -298,13 +298,14 @@ def rewritings(text: str) -> Iterator[str]:
     """What a refused text (lower case, contractions written out) may be said like, the nearest first."""
     seen = {text, ""}
     free = freely(text)
-    for said in (
+    ways: tuple[Callable[[], str], ...] = (
         lambda: without_asides(text),
         lambda: placed_by_steps(free),
         lambda: free,
         lambda: without_asides(free),
         lambda: placed_by_steps(without_asides(free)),
-    ):
+    )
+    for said in ways:
         if (plain := said()) not in seen:
             seen.add(plain)
             yield plain

@@ -10,6 +10,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import NOT, Ref
+from deskhand.language.named_outlines import named_likelihood
 from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, overhangs, sideways
 
 Seen = Mapping[str, Any]
@@ -29,11 +30,6 @@ OUTLINES, TINTS = "outlines", "tints"
 """Keys of an object, where somebody has asked (grounded.py): how likely each outline is of it, how far its colour is from each word."""
 HAS_OUTLINE, HAS_SIDES = 0.15, 0.25
 """An outline counts from this probability on, where the objects have any; that of a square or rectangle for what has a name of its own."""
-RARE = {"rectangle": 0.7, "ellipse": 0.5, "plus": 0.5, "heart": 0.4, "hexagon": 0.3, "l_shape": 0.3, "t_shape": 0.3, "u_shape": 0.3, "pentagon": 0.25}
-"""How often an outline is met where nobody speaks of it, over that of discs, squares, triangles, stars and crescents: judged, not counted. At 3 cm a disc, a
-hexagon and an ellipse look alike to the camera, and who says "cylinder" means the disc."""
-UNTOLD = 0.3
-"""The same for all that is not told of an object."""
 AS_LIKELY, LOOSELY = 0.6, 0.2
 """Share of the likelihood of the likeliest object that its like have: where one is meant by its outline alone, and where more tells them apart."""
 SAME_COLOR = 12.0
@@ -174,11 +170,7 @@ def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[
 
 def _outline_of(ref: Ref, item: Seen) -> float:
     """How likely an object has the outline that was said, now that somebody says it; 0 where nobody told of any."""
-    likely = item.get(OUTLINES, {})
-    if ref.outline not in likely:
-        return 0.0
-    weights = {name: float(share) * (1.0 if name == ref.outline else RARE.get(name, 1.0)) for name, share in likely.items()}
-    return weights[ref.outline] / (sum(weights.values()) + UNTOLD * max(0.0, 1.0 - sum(map(float, likely.values()))))
+    return named_likelihood(ref.outline, item.get(OUTLINES, {}))
 
 
 def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
@@ -218,9 +210,8 @@ def head_fits(ref: Ref, item: Seen, role: str) -> bool:
         return bool(item.get("is_container"))
     if ref.outline and OUTLINES in item:
         likely = item[OUTLINES]
-        named = kind(item) in ref.kinds if ref.kinds else False
         sides = float(likely.get("square", 0.0)) + float(likely.get("rectangle", 0.0))
-        return _outline_of(ref, item) >= HAS_OUTLINE or (named and (not likely or sides >= HAS_SIDES))
+        return _outline_of(ref, item) >= HAS_OUTLINE or (kind(item) in ref.kinds and (not likely or sides >= HAS_SIDES))
     if ref.noun:
         words = str(item["label"]).lower().replace("_", " ").split()
         return set(ref.noun.split("_")) <= {*words, *(lex.singular(word) for word in words)}
