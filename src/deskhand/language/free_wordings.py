@@ -139,6 +139,12 @@ _RULES: list[tuple[re.Pattern[str], _Plain]] = [
             rf"(?:, (?:namely )?|: |; )(?:and )?(?:that is |it is |namely )?(?P<np>{_NP})(?=[,;.] )",
             r"\g<start>there is \g<np>",
         ),
+        (  # "the next one is the star: pick it up"
+            rf"{_START}(?:the|my|our) (?:(?:very )?(?:next|first|last|only|right|chosen) )?{_PIECES}(?: (?:for today|for now|to (?:move|go|sort)))? (?:is|"
+            rf"will be|would be) "
+            rf"(?P<np>{_NP})(?:: |, | ; |[.;] )(?=(?:so |please |now |and )*[a-z]+ (?:up )?(?:it|that one)\b)",
+            r"\g<start>there is \g<np> ; ",
+        ),
         (  # "the moon, and its destination is the violet container"
             rf"\b(?:there is )?(?P<a>{_NP})(?:,| ;|\.)? (?:and )?(?:its|the) (?:new )?(?:destination|target|goal|final place|new home|new place) "
             rf"(?:is|will be|should be|shall be|would be) (?:in |inside )?(?P<b>{_NP}){_END}",
@@ -276,6 +282,12 @@ _WIPING_RULES: list[tuple[re.Pattern[str], _Plain]] = [
          rf"shows?|remains?|looks?|be)\b)"
          rf"[a-z ]*?(?:gone|clean|disappeared|vanished|spotless|left|seen|visible|remaining|removed|come|came|comes|off|away|wiped|dirt|free|remains?|"
          rf"any ?more)*{_END}", ""),
+        (  # "two areas of the table are painted."
+            r"(?P<start>^|[.;!] )(?:the )?(?:two|three|both|some|several|a few)(?: of the)?(?: [a-z]+)? (?:areas|stripes|stains|marks|patches|"
+            r"strips)(?: (?:of|on|in) (?:the|my) [a-z]+)?"
+            r" (?:are|were|have been|got|look) [a-z ]+?[.;!] ",
+            r"\g<start>",
+        ),
         (r"\bone of the (?:two )?(?:[a-z]+ )?(?:areas|stains|marks|patches|stripes), (?P<which>the [a-z ]+?), ", r"\g<which> "),
         (rf"(?:;|,|\.)? ?(?:and |but |while )?{_BESIDE_IT} (?:stay|remain|wait|be left|be spared|keep)[^.;!?,]*{_END}", ""),
         (rf"{_START}nothing (?:else )?(?:but|except|other than) (?P<a>{_NP}) (?:matters|counts|is of interest|interests me)(?: to me| for me)?(?:,|;|"

@@ -12,7 +12,7 @@ from deskhand.language.phrases import parse_ref
 
 _ONE = r"(?:the|that|this|my|your) [a-z0-9' ]+?"
 _OBJECT = rf"(?P<object>{_ONE}|it|this one|that one)"
-_THERE = rf"(?P<place>{_ONE})"
+_THERE = rf"(?P<place>{_ONE}|it|that|that one)"
 _HAND = r"(?:(?:your|the) )?(?:gripper|hand|fingers|claw|jaws|grip)"
 _OVER = r"(?:(?:across|over|up|along|back|high|right|directly|straight) )*"
 _UNTIL = r"(?: (?:until|till) (?:it|they) (?:touch(?:es)?|rests?|sits?|lies?|stands?|is (?:down|there|inside|safe|in))(?: (?:it|there|firm|the bottom))?)?"
@@ -43,6 +43,7 @@ _STEPS = tuple(
         rf"(?P<releases>open) (?:{_HAND}|them)(?: (?:above|over|inside|in|there)(?: {_THERE})?| {_WHEN})?",
     )
 )
+_NAMED_BEFORE = ("it", "that", "that one", "this one")
 _POLITE = re.compile(
     r"(?:(?:please|kindly|now|first|second|third|next|then|finally|lastly|after that|afterwards|and|so|ok|okay|just|to|begin by|start by|"
     r"(?:can|could|would|will) you)\b[ ,]*)+"
@@ -66,9 +67,9 @@ def placed_by_steps(text: str) -> str:
         said = {name: value for name, value in found.groupdict().items() if value}
         if "target" in said:
             said["place" if "grasps" in done else "object"] = said["target"]
-        if (what := said.get("object", "")).split(" ")[0] in ("the", "that", "this", "my", "your") and what not in ("that one", "this one"):
+        if (what := said.get("object", "")).split(" ")[0] in ("the", "that", "this", "my", "your") and what not in _NAMED_BEFORE:
             objects.add(what)
-        places |= {said[name] for name in ("place", "over") if name in said}
+        places |= {said[name] for name in ("place", "over") if said.get(name, "it") not in _NAMED_BEFORE}
         how = said.get("how", how)
         done |= {"releases" if name == "sets" and "how" in said else name for name in said}
     if len(objects) != 1 or len(places) != 1 or not {"grasps", "releases"} <= done or objects == places:
@@ -81,11 +82,7 @@ def _plain(found: re.Match[str]) -> bool:
     """Whether its phrases are noun phrases and nothing more."""
     for name in ("object", "place", "over", "target"):
         words = (found.groupdict().get(name) or "").split()
-        if (
-            words
-            and words not in (["it"], ["this", "one"], ["that", "one"])
-            and ((ref := parse_ref(words, 0)) is None or ref[1] != len(words) or ref[0].unread)
-        ):
+        if words and " ".join(words) not in _NAMED_BEFORE and ((ref := parse_ref(words, 0)) is None or ref[1] != len(words) or ref[0].unread):
             return False
     return True
 

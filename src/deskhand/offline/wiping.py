@@ -7,7 +7,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import Wipe
-from deskhand.language.resolve import Seen, listing
+from deskhand.language.resolve import Seen, beyond_reach, listing, within_reach
 from deskhand.offline.script import Call, Script
 from deskhand.offline.task_executive import TaskExecutive
 
@@ -46,7 +46,7 @@ def wiping(executive: TaskExecutive, tools: Collection[str], answers: list[str],
         many = f"{len(found)} areas fit" if found else "I see no area that fits"
         executive.problems.append(("unknown_object", f"{many} '{wish.words}'. I see {seen}."))
         return
-    sponge = next((item for item in executive.objects if str(item["label"]) in TOOLS), None) or _soft(executive.objects)
+    sponge = next(iter(within_reach([item for item in executive.objects if str(item["label"]) in TOOLS])), None) or _soft(executive.objects)
     if sponge is None:
         executive.problems.append(("unknown_object", f"I see nothing to wipe with. I see {listing(executive.objects)}."))
         return
@@ -105,7 +105,8 @@ def left_in(box: Sequence[float], stains: Sequence[Stain]) -> float:
 def _soft(objects: Sequence[Seen]) -> Seen | None:
     """What may be a sponge by another of its names, the likeliest."""
     named = [(float(name["probability"]), number) for number, item in enumerate(objects) for name in item.get("names", ()) if name["name"] in TOOLS]
-    return objects[max(named)[1]] if named else None
+    near = [each for each in named if not beyond_reach(objects[each[1]])] or named
+    return objects[max(near)[1]] if near else None
 
 
 def _told(stain: Stain) -> str:
