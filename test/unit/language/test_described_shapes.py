@@ -8,6 +8,7 @@ from deskhand.language.parser import parse, understood
 from deskhand.language.remarks import is_remark
 from deskhand.language.resolve import resolve
 from deskhand.language.shape_words import plain_shapes
+from deskhand.offline.clarification import candidates
 
 
 @pytest.mark.parametrize(
@@ -142,3 +143,14 @@ def test_who_names_an_outline_means_the_common_one_where_several_look_alike() ->
     assert named("the back cylinder") == {"object_1"}
     assert named("the star") == {"object_3"}
     assert "object_3" not in named("the hexagons")
+
+
+def test_which_one_is_meant_is_not_asked_where_one_is_much_likelier() -> None:
+    desk = [
+        seen("block_1", "block", "red") | {"outlines": {"square": 0.81, "hexagon": 0.07}},
+        seen("block_2", "block", "grey") | {"outlines": {"ellipse": 0.2, "plus": 0.19, "rectangle": 0.16, "square": 0.11, "pentagon": 0.09, "circle": 0.07}},
+    ]
+    (place,) = parse("Put the cube into the box").intents
+    assert isinstance(place, Place) and not candidates(place.objects[0], desk, "object")
+    alike = [desk[0], seen("block_2", "block", "grey") | {"outlines": {"square": 0.7}}]
+    assert len(candidates(place.objects[0], alike, "object")) == 2
