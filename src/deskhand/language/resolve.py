@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.language import lexicon as lex
+from deskhand.language.drawers import is_drawer, open_drawers_of
 from deskhand.language.intents import NOT, Ref
 from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, overhangs, sideways
 
@@ -108,12 +109,10 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "object") -> Referent
     if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
         fitting = within_reach(fitting)
     if role == "into":  # what is called a tray need not be one that is open at the top
-        fitting = [item for item in fitting if item.get("is_container")] or fitting
+        fitting = [item for item in fitting if item.get("is_container")] or open_drawers_of(fitting, objects) or fitting
     wanted = ref.count
-    if ref.size is not None:
-        fitting = _by_size(ref.size, fitting, wanted)
-    if ref.place:
-        fitting = _by_place(ref.place, fitting, wanted)
+    fitting = fitting if ref.size is None else _by_size(ref.size, fitting, wanted)
+    fitting = _by_place(ref.place, fitting, wanted) if ref.place else fitting
     if not wanted:
         return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
@@ -216,7 +215,7 @@ def head_fits(ref: Ref, item: Seen, role: str) -> bool:
         words = str(item["label"]).lower().replace("_", " ").split()
         return set(ref.noun.split("_")) <= {*words, *(lex.singular(word) for word in words)}
     if ref.kinds:
-        if kind(item) not in ref.kinds:
+        if kind(item) not in ref.kinds or (is_drawer(item) and not ref.drawer and role != "into"):
             return False
         if kind(item) != "box":
             return True
@@ -240,6 +239,7 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "under":
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
+        others |= {drawer["id"]: drawer for drawer in open_drawers_of(others.values(), objects)} if relation != "on" else {}
         below = others.get(str(item.get("support")))
         if relation == "in":
             return any(_reaches_into(item, other) for other in others.values()) or (below is not None and _is_in(item, below))

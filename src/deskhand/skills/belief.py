@@ -25,7 +25,7 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
-_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "known", "felt", "corrections", "again", "alike", "pans")
+_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans")
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
@@ -64,6 +64,7 @@ class Belief:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the gripper.
         hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
+        shut: id of a drawer that the robot has pushed in since it was seen open -> of what it is in; until it is seen open again, or that is not seen.
         memory: is told what is seen, taken and put down.
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
         felt: what objects were like in the gripper; a look that says otherwise is overruled.
@@ -82,6 +83,7 @@ class Belief:
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
+        self.shut: dict[str, str] = {}
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
         self.corrections = Corrections()
@@ -118,6 +120,8 @@ class Belief:
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
         scene = self.corrections.apply(replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects)))
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
+        ids = {item.id for item in scene.objects}
+        self.shut = {name: body for name, body in self.shut.items() if name not in ids and body in ids}
         self.scene, self.fresh = scene, True
         if self.memory is not None:
             evidence = None

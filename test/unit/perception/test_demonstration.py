@@ -13,9 +13,10 @@ from deskhand.bench.demonstrations.texts import bleu, rouge
 from deskhand.errors import DeskhandError
 from deskhand.perception.demonstration.keyframes import changed, key_frames
 from deskhand.perception.demonstration.video import ABOUT, read_video, write_video
-from deskhand.perception.demonstration.watching import rank_of, watch
+from deskhand.perception.demonstration.watching import watch
 from deskhand.perception.desk_view import view_of
 from deskhand.perception.plates import find_plates
+from deskhand.perception.ranks import rank_of
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality

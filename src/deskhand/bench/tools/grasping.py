@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import stands_free
-from deskhand.bench.tools.worlds import EDGE, scales, stacked
+from deskhand.bench.tools.worlds import EDGE, open_furniture, scales, stacked
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, transform_points
 from deskhand.sim.spec import pose_at
@@ -111,6 +111,24 @@ def inside(desk: ScenarioDesk) -> Measured:
     box = desk.truth("bin")
     local = transform_points(inverse(box.pose), desk.truth("red").pose[:3, 3])
     return Measured(1000 * float((np.asarray(box.size[:2]) / 2 - 0.004 - np.abs(local[:2])).min()), "mm inside the walls", at_least=5.0)
+
+
+@scenario(
+    tool="place_in",
+    name="into_an_open_drawer",
+    situation="A block is put into a drawer that stands open: how high above the table does its middle come to lie?",
+    world=open_furniture,
+    changes=True,
+)
+def into_an_open_drawer(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    drawer = next(item["id"] for item in desk.call("detect_objects")["objects"] if item["label"] == "drawer")
+    desk.call("pick", {"object_id": ids["block"]})
+    desk.call("place_in", {"container_id": drawer})
+    fixture = next(one for one in desk.simulation.built.spec.fixtures if one.name == "drawer")
+    local = transform_points(inverse(fixture.pose), desk.truth("block").pose[:3, 3])
+    inside = abs(local[1]) < fixture.size[1] / 2 and -fixture.size[0] / 2 - fixture.opened < local[0] < -fixture.size[0] / 2
+    return Measured(1000 * float(local[2]) if inside else float("inf"), "mm, on its floor", at_most=35.0)
 
 
 @scenario(tool="place_on", name="centre_over_centre", situation="A block is put on another: how far apart are their centres?", world=stacked, changes=True)

@@ -21,4 +21,5 @@ def bend_of(frame: Frame, settings: NoiseSettings) -> float:
     if below.sum() < settings.least:
         return 0.0
     squared = (right**2 + down**2 + 1.0)[below] * depth[below] ** 2
-    return settings.margin * float(np.quantile(-height[below] / squared, settings.share))
+    most, usual = np.quantile(-height[below] / squared, (settings.share, settings.usual))
+    return settings.margin * float(min(most, settings.tail * usual))  # a table's front edge, and what is seen beyond it, lies lower and is no noise

@@ -213,6 +213,8 @@ class NoiseSettings:
         least: fewer points below the table tell nothing.
         deepest: what is farther below it is something else [m].
         share: of the points below the table that are less below it, over the square of the distance.
+        usual, tail: a smaller share, and how many times as far below the table noise is for the larger at most: 2.0 of a normal distribution, 2.0 to 3.8 in the
+            frames of mOSD and of 6-DoF GraspNet, 10 to 13 where 3 % of the points are of something else.
         margin: what seems to stand on the table is noise up to so many times that.
         height: share of an object's points that are lower than its height.
     """
@@ -221,6 +223,8 @@ class NoiseSettings:
     least: int = 200
     deepest: float = 0.015
     share: float = 0.98
+    usual: float = 0.75
+    tail: float = 4.0
     margin: float = 2.0
     height: float = 0.9
 
