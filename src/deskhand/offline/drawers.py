@@ -12,10 +12,12 @@ from deskhand.language import lexicon as lex
 from deskhand.language.drawers import is_drawer
 from deskhand.language.intents import Intent, Operate, Place, Ref
 from deskhand.language.resolve import Seen, resolve
-from deskhand.offline.operating import chosen, operating
+from deskhand.offline.operating import FIND, TOOLS, handles_meant, operating
 from deskhand.offline.script import Call, CallResult
 from deskhand.offline.task_executive import TaskExecutive
 
+SAME = 0.03
+"""[m] between the handle of what was opened last and the one that is meant now: the same."""
 HANDLE = 0.12
 """[m] from the middle of an open drawer beyond half its length at most to its handle."""
 
@@ -46,19 +48,24 @@ def _open(executive: TaskExecutive, tools: Collection[str], answers: list[str], 
     """The id of the drawer that is meant, open; empty where no drawer is, None where it could not be opened."""
     if not (yield from executive.see(f"I look for {target.words}.")):
         return None
-    if not {"find_handles", "open_drawer"} <= set(tools) or (target.kinds != {"cabinet"} and any(map(_open_box, resolve(target, executive.objects).objects))):
+    if target.kinds != {"cabinet"} and any(map(_open_box, resolve(target, executive.objects).objects)):
         return ""
     which = target.drawer if target.drawer in lex.WHICH_DRAWER.values() else ""
     ready = list(resolve(target, executive.objects, "into").objects)
     if not which and any(map(is_drawer, ready)):
         return _last_moved(executive, [item for item in executive.objects if is_drawer(item)] if target.kinds else ready)
+    for name, what in (FIND, TOOLS["open", "drawer"]):
+        if name not in tools and not (yield Call("find_tools", {"query": what}, f"I look for a tool that can {what}.")).ok:
+            return ""
     wish = Operate("open", target, "drawer", which=which)
-    heard = yield Call("find_handles", {}, f"Is {target.words} open?")
-    if not heard.ok:
-        executive.problems.append((heard.code, heard.message))
+    rows = yield from handles_meant(executive, wish, f"Is {target.words} open?")
+    if rows is None:
         return None
-    rows = chosen(wish, heard.data["handles"], executive.objects)
     if len(rows) == 1 and (own := drawer_at(rows[0]["position"], executive.objects)):
+        return own
+    just_now = len(rows) == 1 and any(np.linalg.norm(np.subtract(place, rows[0]["position"])) < SAME for place in executive.moved.values())
+    seen = just_now and (yield from executive.look("I opened it; what do I see of it now?"))
+    if seen and (own := drawer_at(rows[0]["position"], executive.objects)):
         return own
     if not rows and any(map(is_drawer, ready)):
         return str(next(item["id"] for item in ready if is_drawer(item)))
@@ -72,6 +79,7 @@ def _open(executive: TaskExecutive, tools: Collection[str], answers: list[str], 
     if not own:
         executive.problems.append(("unknown_object", f"I opened {target.words}, and do not see into it."))
         return None
+    executive.problems[:] = [each for each in executive.problems if not (each[1].startswith("open ") and " failed: " in each[1])]  # it is open now
     return own
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from deskhand.language.drawers import is_drawer, open_drawers_of
 from deskhand.language.intents import Operate
 from deskhand.language.resolve import Seen, resolve
-from deskhand.offline.script import Call, Script
+from deskhand.offline.script import Call, CallResult, Script
 from deskhand.offline.task_executive import TaskExecutive
 
 TOOLS = {
@@ -49,15 +49,9 @@ def operating(executive: TaskExecutive, tools: Collection[str], answers: list[st
     if (wish.act, wish.part) == ("close", "lid"):
         yield from _closing(executive, answers, wish)
         return
-    found: list[Row] = []
-    for look in range(LOOKS):
-        heard = yield Call("find_handles", {}, f"By what is {wish.item.words} moved?")
-        if not heard.ok:
-            executive.problems.append((heard.code, heard.message))
-            return
-        found = chosen(wish, heard.data["handles"], executive.objects, executive.moved.get(wish.item.words))
-        if found or look == LOOKS - 1 or not (yield from executive.look("I see no handle that may be meant; I look again.")):
-            break
+    found = yield from handles_meant(executive, wish, f"By what is {wish.item.words} moved?")
+    if found is None:
+        return
     if len(found) != 1:
         places = "; ".join(f"on {row['object_id']} at {row['position']}" for row in found)
         many = f"{len(found)} handles may be meant ({places}): say which, as top, middle or bottom" if found else "I see no handle that may be meant"
@@ -76,6 +70,20 @@ def operating(executive: TaskExecutive, tools: Collection[str], answers: list[st
     if moved.ok:
         executive.moved[wish.item.words] = moved.data["handle"]
         answers.append(_told(wish, moved.data))
+
+
+def handles_meant(executive: TaskExecutive, wish: Operate, thought: str) -> Generator[Call, CallResult, list[Row] | None]:
+    """The handles that the words may mean, from a second look where the first shows none; None where that failed, which is among the problems."""
+    found: list[Row] = []
+    for look in range(LOOKS):
+        heard = yield Call("find_handles", {}, thought)
+        if not heard.ok:
+            executive.problems.append((heard.code, heard.message))
+            return None
+        found = chosen(wish, heard.data["handles"], executive.objects, executive.moved.get(wish.item.words))
+        if found or look == LOOKS - 1 or not (yield from executive.look("I see no handle that may be meant; I look again.")):
+            break
+    return found
 
 
 def _closing(executive: TaskExecutive, answers: list[str], wish: Operate) -> Script:

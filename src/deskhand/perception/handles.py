@@ -100,7 +100,7 @@ def _on_side(points: Array, heights: Array, size: Array, axis: int, sign: float)
     if level is None:
         return []
     sticks = (out > level + LEAST / 2) & (out < level + MOST) & (np.abs(flat) < size[others] / 2 + CELL).all(axis=1)
-    own = [one for one in _clusters(flat, sticks) if np.quantile(heights[one], 0.04) > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
+    own = [one for one in _clusters(flat, sticks) if not _stands(heights[one]) and _is_handle(out[one] - level, flat[one])]
     own = [one for one in own if not _is_edge(flat[one], size[others])]
     return [(axis, sign, *_measured(out[one], flat[one], level, axis, sign)) for one in own]
 
@@ -136,6 +136,12 @@ def _clusters(flat: Array, sticks: npt.NDArray[np.bool_]) -> Iterator[npt.NDArra
 def _is_handle(out: Array, flat: Array) -> bool:
     spread = np.sort(np.quantile(flat, 0.95, axis=0) - np.quantile(flat, 0.05, axis=0))
     return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and np.mean(out > MOST - 2 * NOISE) < 0.03)
+
+
+def _stands(heights: Array) -> bool:
+    """Whether its points go down to the table, as those of what stands in front do; a few stray ones do not count."""
+    low, high = np.quantile(heights, 0.1), np.quantile(heights, 0.98)
+    return bool(low < ABOVE + 0.1 * (high - ABOVE) + 1.5 * CELL)
 
 
 def _is_edge(flat: Array, size: Array) -> bool:

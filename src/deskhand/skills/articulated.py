@@ -23,11 +23,12 @@ FALLS = np.deg2rad(80.0)  # by which it may fall on from there
 ARC = np.deg2rad(10.0)  # between waypoints
 ALONG = (0.5, 0.25, 0.0)  # of a lid's turn, by which the hand turns as well: all of it brings the wrist behind the lid
 OFF_MIDDLE = 0.25  # of half the lid, that its handle is off the middle: it is beside the edge that rises
+GROWN = 0.02  # [m] that a case is longer with its drawer shut than it seemed behind an open one: by the front
 PUSHES = 3  # of a drawer that is farther open than the arm can go with one grip
 
 
 @skill
-def open_drawer(ctx: SkillContext, object_id: str, distance: float = 0.20, near: Array | None = None) -> SkillResult:
+def open_drawer(ctx: SkillContext, object_id: str, distance: float = 0.15, near: Array | None = None) -> SkillResult:
     """Pull a drawer of ``object_id`` out by its handle, by ``distance`` [m] or until it stops; ``near`` (3,) [m, world]: which handle; None: the only one.
 
     ``data``: ``object_id``, ``handle`` (3,) [m, world] where it is now, ``moved`` [m] as a look tells, ``stopped`` (it would go no further, or slipped),
@@ -55,19 +56,24 @@ def close_drawer(ctx: SkillContext, object_id: str, distance: float = LONGEST, n
             break
         data = {**more.data, "object_id": object_id, "moved": round(float(result.data["moved"]) + float(more.data["moved"]), 4)}
         result = SkillResult("", moved_text(object_id, data["moved"], "m", bool(data["stopped"])), data)
-    if result.data["stopped"]:
-        _note_shut(ctx, before, object_id, np.asarray(result.data["handle"], dtype=float))
+    _note_shut(ctx, before, object_id, np.asarray(result.data["handle"], dtype=float), bool(result.data["stopped"]))
     return result
 
 
-def _note_shut(ctx: SkillContext, before: Scene, object_id: str, handle: Array) -> None:
-    """An open drawer that is not seen any more since it was pushed is in what its handle is on now."""
+def _note_shut(ctx: SkillContext, before: Scene, object_id: str, handle: Array, stopped: bool) -> None:
+    """An open drawer that is not seen any more since it was pushed is in what its handle is on now, where it went no further, or that is no longer than before:
+    a drawer that stands a little open seems to be a part of its case.
+    """
     after = ctx.belief.scene
     if after is None or any(item.id == object_id for item in after.objects) or not any(item.id == object_id and item.is_container for item in before.objects):
         return
     bodies = [item for item in after.objects if apart_from(item, handle) < NEAR and not item.is_container]
-    if bodies:
-        ctx.belief.shut[object_id] = max(bodies, key=lambda item: float(np.prod(item.size))).id
+    if not bodies:
+        return
+    body = max(bodies, key=lambda item: float(np.prod(item.size)))
+    was = next((item for item in before.objects if item.id == body.id), None)
+    if stopped or (was is not None and float((np.sort(body.size[:2]) - np.sort(was.size[:2])).max()) < GROWN):
+        ctx.belief.shut[object_id] = body.id
 
 
 def _slide(ctx: SkillContext, verb: str, object_id: str, distance: float, near: Array | None, sign: float) -> SkillResult:
@@ -127,12 +133,14 @@ def turn_knob(ctx: SkillContext, object_id: str, angle: float, near: Array | Non
 def _from_new_looks(
     ctx: SkillContext, verb: str, object_id: str, near: Array | None, on_top: bool, way_of: Callable[[Scene, Handle], Way], unit: str
 ) -> SkillResult:
-    """Grip and move a handle; from a new look once more where the hand met something on the way to it, or closed on nothing."""
+    """Grip and move a handle; from a new look once more where the hand met something on the way to it, closed on nothing, or
+    what should open has not moved.
+    """
     scene, handle = _begin(ctx, verb, object_id, near, on_top)
     try:
         return move_by_handle(ctx, scene, handle, way_of(scene, handle), unit)
     except DeskhandError as error:
-        if error.code not in HALTED | {"grasp_failed"}:
+        if error.code not in HALTED | {"grasp_failed"} | ({"not_moved"} if verb == "open" else set()):
             raise
         log.info("%s once more: %s: %s", verb, error.code, error)
     scene = ctx.look()

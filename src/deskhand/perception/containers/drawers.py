@@ -145,6 +145,11 @@ def _wall(view: View, points: Array, inner: Rectangle, side: _Side, height: floa
     return quantile(out[near & (points[:, 2] > top - DRAWER.margin)], 0.9), top
 
 
+def _is_its_handle(out: Array, z: Array, there: Mask) -> bool:
+    """Whether a segment is what sticks out of the front: nearly all of it is where a handle is, it begins near the front, and does not stand on the table."""
+    return bool(there.mean() > DRAWER.all_of_it and quantile(out, 0.05) < DRAWER.begins and quantile(z, 0.05) > DRAWER.off_table)
+
+
 def _covered(along: Array, length: float) -> bool:
     """Whether places along a side (N,) [m from its middle] cover most of its ``length`` [m]."""
     count = max(3, round(length / DRAWER.bin))
@@ -154,7 +159,8 @@ def _covered(along: Array, length: float) -> bool:
 
 def _claimed(view: View, drawer: _Drawer, rim: Rectangle, segments: list[Segment], settings: PerceptionSettings) -> tuple[list[Segment], list[Segment]]:
     """What of the segments is its walls, floor and handle; and the rest, with what lies in it apart from what it came out of."""
-    own, left = [], []
+    own: list[Segment] = []
+    left: list[Segment] = []
     for item in segments:
         points = item.points
         z, out = points[:, 2], drawer.front.out(rim, points)
@@ -165,7 +171,7 @@ def _claimed(view: View, drawer: _Drawer, rim: Rectangle, segments: list[Segment
         through = _seen_through(drawer.inner, drawer.top, points, view.eye)
         walls = level & shell
         if walls.sum() < DRAWER.scrap:
-            left.append(item)
+            (own if _is_its_handle(out, z, level & handle) else left).append(item)
             continue
         mine = walls | (level & handle)
         contents = within & ~mine & through & (z > drawer.floor)

@@ -175,6 +175,9 @@ class DrawerSettings:
         deep: least depth below the hole [m].
         wall: least and greatest thickness [m].
         handle: points so far in front are its handle [m].
+        all_of_it: share of a piece of its own that is there, ..
+        begins: .. how near to the front it begins (a front is thicker than walls) [m], ..
+        off_table: .. and how high, for a handle [m].
         under: .. and so far below its floor [m].
         margin: about walls and floor [m].
         scrap: fewer points are no part of anything [px].
@@ -200,6 +203,9 @@ class DrawerSettings:
     deep: float = 0.02
     wall: tuple[float, float] = (0.003, 0.012)
     handle: float = 0.075
+    all_of_it: float = 0.8
+    begins: float = 0.04
+    off_table: float = 0.015
     under: float = 0.025
     margin: float = 0.006
     scrap: int = 25

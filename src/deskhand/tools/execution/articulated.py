@@ -54,7 +54,7 @@ class MovedByHandle(TypedDict):
 def open_drawer(
     ctx: ToolContext,
     object_id: ObjectId,
-    distance: Annotated[float, Field(ge=0.02, le=0.30, description="how far, or until it stops [m]")] = 0.20,
+    distance: Annotated[float, Field(ge=0.02, le=0.30, description="how far, or until it stops [m]")] = 0.15,
     handle: HandlePlace = None,
 ) -> MovedByHandle:
     """Pull a drawer open by its handle, and verify by a look how far it has come."""
