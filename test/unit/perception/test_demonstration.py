@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
-from deskhand.bench.demonstrations.texts import bleu, rouge
+from deskhand.bench.demonstrations.texts import bleu, meteor, rouge
 from deskhand.errors import DeskhandError
 from deskhand.perception.demonstration.keyframes import changed, key_frames
 from deskhand.perception.demonstration.video import ABOUT, read_video, write_video
@@ -135,4 +135,7 @@ def test_text_scores_are_those_of_their_papers():
     other = bleu(["put the red block on the plate"], ["put the blue block on the plate"])
     assert other == pytest.approx((6 / 7 * 4 / 6 * 2 / 5 * 1 / 4) ** 0.25)
     assert rouge("put the red block on the plate", "put the blue block on the plate") == pytest.approx(6 / 7)
+    assert meteor("put the red block on the plate", "put the blue block on the plate") == pytest.approx(6 / 7 * (1 - 0.5 * (2 / 6) ** 3))
+    assert meteor("put the red block on the plate", "put the red block on the plate") == pytest.approx(1 - 0.5 / 7**3)
+    assert meteor("one two", "two one") == pytest.approx(0.5) and meteor("the cat", "a dog") == 0.0
     assert bleu(["the cat"], ["a dog"]) == 0.0 and rouge("the cat", "a dog") == 0.0
