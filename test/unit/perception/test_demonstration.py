@@ -22,6 +22,7 @@ from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
 from deskhand.tasks.cliport.bowls import CliportBowls
+from deskhand.tasks.cliport.hanoi import CliportHanoi
 from deskhand.tasks.cliport.pyramid import CliportPyramid
 from deskhand.trials.demonstrations import record_demonstration
 from deskhand.types import CameraIntrinsics, Frame, JointState
@@ -112,7 +113,7 @@ def test_plates_are_found_where_they_are_by_lightness(seed):
         assert np.linalg.norm(true.pose[:2, 3] - plate.centre) < 0.005 and abs(off) < np.radians(4) and 0.002 < plate.height < 0.006
 
 
-@pytest.mark.parametrize(("task", "seed"), [(CliportBowls(), 5), (CliportPyramid(), 5)])
+@pytest.mark.parametrize(("task", "seed"), [(CliportBowls(), 5), (CliportPyramid(), 5), (CliportHanoi(), 5)])
 def test_a_demonstration_is_understood_step_by_step(task, seed, tmp_path):
     _, shown = task.demonstration(seed)
     record_demonstration(shown, tmp_path / "x.zip", load_reality("mild", seed))
