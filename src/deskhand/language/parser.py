@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
-from deskhand.language.asides import quotes, without_asides
+from deskhand.language.asides import quotes
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.demonstrations import parse_demonstration
 from deskhand.language.forms import parse_forms
+from deskhand.language.free_wordings import rewritings
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Operate, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.operating import parse_operating
@@ -125,10 +126,10 @@ _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequen
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently but for those that ask for nothing (asides.py)."""
     found = _parse(text)
-    if understood(found) or quotes(text) or not (plain := without_asides(_written_out(text))):
+    if understood(found) or quotes(text):
         return found
-    said = _parse(plain)
-    return replace(said, text=text) if understood(said) else found
+    read = (said for plain in rewritings(_written_out(text)) if understood(said := _parse(plain)))
+    return next((replace(said, text=text) for said in read), found)
 
 
 def _parse(text: str) -> Instruction:
