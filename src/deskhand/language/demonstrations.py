@@ -19,8 +19,12 @@ _WORDS = words(
 )
 """All words that an instruction with a demonstration may have: it says what to do, and they add nothing to it."""
 _COLORS = "|".join(sorted(lex.COLORS, key=len, reverse=True))
-_PUT = re.compile(rf"put the (?P<what>{_COLORS}) (?P<kind>block|ring) (?P<relation>on|in) the (?P<where>.+)")
-_PLATE = re.compile(rf"(?P<rank>lightest|lighter|middle|darker|darkest) (?P<color>{_COLORS}) (?P<kind>plate|peg)")
+_PUT = re.compile(rf"put the (?P<what>{_COLORS}) (?P<kind>block) (?P<relation>on|in) the (?P<where>.+)")
+_PLATE = re.compile(rf"(?P<rank>lightest|lighter|middle|darker|darkest) (?P<color>{_COLORS}) plate")
+_RING = re.compile(
+    rf"(?:put|hang|slip|place|move) the (?P<what>{_COLORS}) ring (?:on|onto|over|to) the "
+    rf"(?P<rank>lightest|lighter|middle|darker|darkest) (?:(?P<color>{_COLORS}) )?peg"
+)
 _TWO = re.compile(rf"(?P<first>{_COLORS}) and (?P<second>{_COLORS}) blocks")
 _ONE = re.compile(rf"(?P<color>{_COLORS}) (?P<kind>bowl|block)")
 
@@ -40,14 +44,15 @@ def parse_demonstration(text: str) -> Imitate | Unclear | None:
 
 def parse_step(sentence: str) -> Step | None:
     """The step that a sentence of a demonstration says (types/demonstration.py); None for any other sentence."""
-    found = _PUT.fullmatch(sentence.strip().rstrip(".").lower())
+    said = sentence.strip().rstrip(".").lower()
+    if ring := _RING.fullmatch(said):
+        return Step(Role("ring", lex.COLORS[ring["what"]]), "on", (Role("peg", lex.COLORS.get(ring["color"] or "", ""), ring["rank"]),))
+    found = _PUT.fullmatch(said)
     if found is None:
         return None
     what = Role(found["kind"], lex.COLORS[found["what"]])
     if plate := _PLATE.fullmatch(found["where"]):
-        return Step(what, found["relation"], (Role(plate["kind"], lex.COLORS[plate["color"]], plate["rank"]),))
-    if what.kind == "ring":
-        return None
+        return Step(what, found["relation"], (Role("plate", lex.COLORS[plate["color"]], plate["rank"]),))
     if two := _TWO.fullmatch(found["where"]):
         return Step(what, found["relation"], (Role("block", lex.COLORS[two["first"]]), Role("block", lex.COLORS[two["second"]])))
     if one := _ONE.fullmatch(found["where"]):

@@ -22,6 +22,7 @@ LEAST = 12  # points of its cloud that must be seen below an object
 APART = 0.03  # [m] between places where it may stand instead: a hand that reaches one reaches what is nearer, too
 MOST = 12  # such places that are tried
 CELL = 0.002  # [m] side of the cells by which an upper side is measured
+RIM = 0.003  # [m] from the edge of an upper side, within which points may be of the sides
 UPPER = 0.004  # [m] below the top of an object within which its points are of its upper side
 FILLED = 0.5  # share of its box that seen cells of the upper side of a box take at least; its points are thinned out
 SEEN = 0.3  # share of the cells within its hull that are seen, below which too little is
@@ -58,6 +59,7 @@ def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
     if len(points) < LEAST:
         return centre, top
     tree = cKDTree(points[:, :2])
+    radius = min(radius, max(float(min(target.size[:2])) / 2 - RIM, LEVEL))  # what is seen of its sides says nothing of its top
     here = _height(points, tree, centre, radius)
     if here is None or here > top - LEVEL:
         return centre, top

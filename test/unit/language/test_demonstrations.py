@@ -41,6 +41,8 @@ def test_sentences_of_rings_and_pegs_are_steps():
     (wish,) = parse("Put the red ring on the darkest brown peg. Put the blue ring on the middle brown peg.").intents
     assert [step.text for step in wish.steps] == ["put the red ring on the darkest brown peg", "put the blue ring on the middle brown peg"]
     assert parse_step("put the red ring on the blue block") is None
+    (wish,) = parse("Hang the red ring on the middle peg.").intents
+    assert [step.text for step in wish.steps] == ["put the red ring on the middle peg"]
 
 
 def test_other_instructions_are_read_as_ever():

@@ -46,13 +46,16 @@ def watch(
     arm: Arm = "wx250s",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {items, by}; see docs/tasks/cliport.md.")] = None,
 ) -> None:
-    """Watch demonstrations: how near what is understood comes to the expert's sentences (BLEU-4, ROUGE-L)."""
+    """Watch demonstrations: how near what is understood comes to the expert's sentences (BLEU-4, ROUGE-L, METEOR)."""
     from deskhand.bench.demonstrations.watching import text_scores, watched_items
 
     items = watched_items(folder, arm, typer.echo)
     by = {kind: text_scores([item for item in items if item["kind"] == kind]) for kind in dict.fromkeys(item["kind"] for item in items)}
     for kind, scores in {**by, "all": text_scores(items)}.items():
-        typer.echo(f"{kind}: {scores['right']['count']} of {scores['videos']} word by word, BLEU-4 {scores['bleu_4']:.3f}, ROUGE-L {scores['rouge_l']:.3f}")
+        typer.echo(
+            f"{kind}: {scores['right']['count']} of {scores['videos']} word by word, BLEU-4 {scores['bleu_4']:.3f}, "
+            f"ROUGE-L {scores['rouge_l']:.3f}, METEOR {scores['meteor']:.3f}"
+        )
     if json_file is not None:
         json_file.write_text(json.dumps({"items": items, "by": by}, indent=1))
 

@@ -31,9 +31,11 @@ def watch_rings(view: DeskView, frames: Sequence[Frame]) -> Watched:
         DeskhandError: ``invalid_input`` where nothing is done, or it is not seen which end of a row of pegs is the lighter one.
     """
     views = [_as_seen(view, frame) for frame in frames]
-    row = max((_pegs(one, []) for one in views), key=len)
-    looks = [_pegs(one, [peg.position for peg in row]) for one in views]
-    lightness = np.array([[_at(look, peg.position, "lightness", np.nan) for peg in row] for look in looks], dtype=float)
+    row = _row([_pegs(one, []) for one in views])
+    if len(row) < 2:
+        raise DeskhandError("invalid_input", f"the video shows {len(row)} pegs; a row needs two.")
+    looks = [_pegs(one, row) for one in views]
+    lightness = np.array([[_at(look, place, "lightness", np.nan) for place in row] for look in looks], dtype=float)
     seen = np.isfinite(lightness).any(axis=0)
     ranks = row_ranks([float(np.nanmedian(lightness[:, number])) if seen[number] else np.nan for number in range(len(row))])
     if not all(ranks):
@@ -68,18 +70,34 @@ def _pegs(view: DeskView, known: Sequence[Array]) -> list[Peg]:
     return [peg for stand in find_peg_stands(view, known) for peg in stand.pegs]
 
 
+def _row(looks: Sequence[Sequence[Peg]]) -> list[Array]:
+    """Where pegs (2,) [m] are in most of the frames, along their row: what one frame alone shows as a peg is none."""
+    places: list[list[Array]] = []
+    for peg in (peg for look in looks for peg in look):
+        near = [one for one in places if np.linalg.norm(np.mean(one, axis=0) - peg.position) < NEAR]
+        if not near:
+            near = [[]]
+            places += near
+        near[0].append(peg.position)
+    found = [np.asarray(np.median(one, axis=0)) for one in places if len(one) > len(looks) / 2]
+    if len(found) < 2:
+        return found
+    along = np.linalg.svd(np.array(found) - np.mean(found, axis=0))[2][0]
+    return sorted(found, key=lambda place: float(place @ along))
+
+
 def _at(pegs: Sequence[Peg], place: Array, name: str, default: float) -> float:
     near = [peg for peg in pegs if np.linalg.norm(peg.position - place) < NEAR]
     return float(getattr(near[0], name)) if near else default
 
 
-def _state(pegs: Sequence[Peg], row: Sequence[Peg], known: Sequence[Ring]) -> State:
+def _state(pegs: Sequence[Peg], row: Sequence[Array], known: Sequence[Ring]) -> State:
     """Rings keep the names that they have in the first frame: a shadow changes a name, but hardly the shares of the primary colours."""
     found: State = {}
     for peg in pegs:
-        number = int(np.argmin([np.linalg.norm(peg.position - other.position) for other in row]))
+        number = int(np.argmin([np.linalg.norm(peg.position - place) for place in row]))
         for ring in peg.rings:
-            if np.linalg.norm(peg.position - row[number].position) < NEAR:
+            if np.linalg.norm(peg.position - row[number]) < NEAR:
                 apart = [float(np.linalg.norm(ring.shares - other.shares)) for other in known]
                 if min(apart) < ALIKE:
                     found[known[int(np.argmin(apart))].color] = number
