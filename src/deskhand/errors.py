@@ -78,6 +78,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "wipe_failed": 607,
     "no_handle": 608,
     "not_moved": 609,
+    "no_lid": 610,
     # tasks and the agent
     "empty_instruction": 700,
     "not_understood": 701,

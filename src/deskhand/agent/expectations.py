@@ -96,8 +96,17 @@ class Expectations:
         """
         if not self._rules or self._first is None:
             return []
-        wanted = self._wanted(goals, objects, self._shown(objects, SURE))
+        wanted = self._current(self._wanted(goals, objects, self._shown(objects, SURE)), goals, objects)
         return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
+
+    def _current(self, wanted: Sequence[Goal], goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
+        """Without those whose place a look has lost, where the words, as the desk is seen now, ask for what ``goals`` say: it has another id now."""
+        known = {TABLE, *(str(item["id"]) for item in objects)}
+        lost = {goal for goal in wanted if goal.target_id not in known}
+        if not lost:
+            return list(wanted)
+        now = {(goal.object_id, goal.relation) for goal in self._made(objects).goals if goal in {replace(each, position=None) for each in goals}}
+        return [goal for goal in wanted if goal not in lost or (goal.object_id, goal.relation) not in now]
 
     def beyond(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that bring an object into or onto another and that no word asks for, where every word is read and no choice is left."""

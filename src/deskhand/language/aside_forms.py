@@ -91,6 +91,11 @@ FORBIDS = re.compile(
 UNABLE = re.compile(r"\b(?:i|we) (?:(?:can|could|do|did|will|would|have|had|am|was) )?(?:not|never)\b(?! (?:want|like|wish|allow))")
 """What the speaker cannot or did not do is no prohibition."""
 DUTY = re.compile(r"\b(?:must|should|shall|ought|supposed|allowed|has to|have to|needs? to|belongs?|goes|wants|would like)\b")
+OTHERS_DUTY = re.compile(
+    r"(?:(?:my|our|his|her|their|the|a|some)(?: [a-z]+){1,3}?|he|she|they|somebody|someone|i|we) (?:must|should|shall|will|has to|"
+    r"have to|needs? to|is to)\b"
+)
+"""What somebody else is to do."""
 TOLD = re.compile(r"\b(?:say|says|said|tell|tells|told|ask|asks|asked|reads?|wrote|writes|written|shout(?:s|ed)?|order(?:s|ed)?|demand(?:s|ed)?)\b")
 QUOTED = re.compile(r"[“”\"«»]|(?:^|\s)'(?=\w)|\b(?:says?|said|reads?|told \w+|tells? \w+|wrote|writes|written|shouts?|shouted)[,:]")
 ADVERBS = r"(?:(?:really|just|now|still|also|always|never|often|already|once|probably|surely|certainly|even|hardly) )*"

@@ -41,7 +41,11 @@ def without_asides(text: str) -> str:
     for sentence in re.split(r"\s*(?:[.;!]+(?:\s+|$)|(?<=\?)\s+)", plain_shapes(re.sub(r"\s*(?:—|–|--|\s-\s)\s*", ", ", text))):
         head, mark, tail = sentence.partition(": ")
         alone = (
-            mark and not _names(head) and not forms.TOLD.search(head) and (_asks_nothing(head) or re.match(rf"(?:please )?(?:{forms.ASKING}|{VERB} )", tail))
+            mark
+            and not _names(head)
+            and not forms.TOLD.search(head)
+            and not forms.OTHERS_DUTY.match(head)
+            and (_asks_nothing(head) or re.match(rf"(?:please )?(?:{forms.ASKING}|{VERB} )", tail))
         )
         _read((tail if alone and not re.search(forms.TOWER, head) else sentence).strip(" ,"), plain)
     return _with_mentions(plain)

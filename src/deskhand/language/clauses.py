@@ -46,6 +46,8 @@ class ClauseReader:
         """These were named: "it" is one of them from now on."""
         named = tuple(ref for ref in refs if not (ref.table or ref.pronoun))
         self._last = named or self._last
+        if self._noun is None and len(named) == 1 and named[0].count != 1:  # "there are four stars": then "the red one" is a star
+            self._noun = named[0]
 
     def named(self, ref: Ref) -> Ref:
         """What a pronoun stands for, where one object was named before; else the phrase itself."""

@@ -13,14 +13,18 @@ from deskhand.types.demonstration import Role, Step
 _FILE = re.compile(r"(?:^|[\s\"'`(])((?:[~./\w-]|\\ )[^\s\"'`(),;:]*\.zip)\b", re.IGNORECASE)
 _WORDS = words(
     "watch look at see follow copy imitate repeat do make build stack put place pile fill what that how it is was were done shown shows showed show "
-    "demonstrates demonstrated "
+    "demonstrates demonstrated solve move hanoi ring rings peg pegs stand "
     "demonstration demo video recording example the a an this there in on into onto as like just exactly same way so then and by first please you of to "
-    "block blocks cube cubes bowl bowls plate plates pyramid tower structure them task thing things desk here now me my i want could can would"
+    "block blocks cube cubes bowl bowls plate plates pyramid tower towers structure them task thing things desk here now me my i want could can would"
 )
 """All words that an instruction with a demonstration may have: it says what to do, and they add nothing to it."""
 _COLORS = "|".join(sorted(lex.COLORS, key=len, reverse=True))
 _PUT = re.compile(rf"put the (?P<what>{_COLORS}) (?P<kind>block) (?P<relation>on|in) the (?P<where>.+)")
 _PLATE = re.compile(rf"(?P<rank>lightest|lighter|middle|darker|darkest) (?P<color>{_COLORS}) plate")
+_RING = re.compile(
+    rf"(?:put|hang|slip|place|move) the (?P<what>{_COLORS}) ring (?:on|onto|over|to) the "
+    rf"(?P<rank>lightest|lighter|middle|darker|darkest) (?:(?P<color>{_COLORS}) )?peg"
+)
 _TWO = re.compile(rf"(?P<first>{_COLORS}) and (?P<second>{_COLORS}) blocks")
 _ONE = re.compile(rf"(?P<color>{_COLORS}) (?P<kind>bowl|block)")
 
@@ -40,7 +44,10 @@ def parse_demonstration(text: str) -> Imitate | Unclear | None:
 
 def parse_step(sentence: str) -> Step | None:
     """The step that a sentence of a demonstration says (types/demonstration.py); None for any other sentence."""
-    found = _PUT.fullmatch(sentence.strip().rstrip(".").lower())
+    said = sentence.strip().rstrip(".").lower()
+    if ring := _RING.fullmatch(said):
+        return Step(Role("ring", lex.COLORS[ring["what"]]), "on", (Role("peg", lex.COLORS.get(ring["color"] or "", ""), ring["rank"]),))
+    found = _PUT.fullmatch(said)
     if found is None:
         return None
     what = Role(found["kind"], lex.COLORS[found["what"]])

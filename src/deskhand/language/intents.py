@@ -37,6 +37,7 @@ class Ref:
         excluded: objects left out.
         second: the other one of two objects, for ``between``.
         unread: words of the phrase that decide nothing: who means the phrase by all its words cannot be sure.
+        drawer: which drawer of a cabinet is meant: ``top``, ``middle``, ``bottom``, ``any`` (the open one, or the only one); empty where none is.
     """
 
     words: str
@@ -61,6 +62,7 @@ class Ref:
     second: Ref | None = None
     nth: int = 1
     unread: tuple[str, ...] = ()
+    drawer: str = ""
 
     @property
     def anything(self) -> bool:

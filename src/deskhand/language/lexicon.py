@@ -142,8 +142,15 @@ SURFACES = _words("shiny glossy matte matt dull reflective metallic polished smo
 """Words for surfaces: like shades they decide nothing beside a colour, and where two have that colour it is asked."""
 
 PARTS = _words("layer shelf drawer compartment level")
-PART_PLACES = _words("top upper middle bottom lower first second third")
+PART_PLACES = _words("top upper uppermost topmost middle bottom lower lowest bottommost first second third open opened")
 """Parts of furniture, as in "the top layer of the cabinet"."""
+DRAWERS = _words("drawer layer")
+"""Of these, what opens."""
+WHICH_DRAWER = {
+    **dict.fromkeys(("top", "upper", "uppermost", "topmost"), "top"),
+    "middle": "middle",
+    **dict.fromkeys(("bottom", "lower", "lowest", "bottommost"), "bottom"),
+}
 
 ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
 ORDINALS |= {word: n for n, word in enumerate(("2nd", "3rd", "4th", "5th"), start=2)}

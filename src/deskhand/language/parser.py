@@ -6,13 +6,14 @@ import re
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
-from deskhand.language.asides import quotes, without_asides
+from deskhand.language.asides import quotes
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.demonstrations import parse_demonstration
 from deskhand.language.forms import parse_forms
-from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Pick, Place, Ref, Release, Stop, Tidy, Unclear
+from deskhand.language.free_wordings import rewritings
+from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Insert, Instruction, Intent, Operate, Pick, Place, Ref, Release, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.operating import parse_operating
 from deskhand.language.phrases import match, parse_whole, placed_ref, where_phrase
@@ -125,10 +126,10 @@ _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequen
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently but for those that ask for nothing (asides.py)."""
     found = _parse(text)
-    if understood(found) or quotes(text) or not (plain := without_asides(_written_out(text))):
+    if understood(found) or quotes(text):
         return found
-    said = _parse(plain)
-    return replace(said, text=text) if understood(said) else found
+    read = (said for plain in rewritings(_written_out(text)) if understood(said := _parse(plain)))
+    return next((replace(said, text=text) for said in read), found)
 
 
 def _parse(text: str) -> Instruction:
@@ -162,7 +163,7 @@ def _parse(text: str) -> Instruction:
 
 _FIRST = re.compile(r"(?P<first>.+?)(?:,? and(?: then)?|, then|[;.,]) (?P<rest>.+)")
 _LAST = re.compile(r"(?P<rest>.+)(?:,? and(?: then)?|, then|[;.]) (?P<last>(?:close|shut|push in|push shut|slide shut) .+)")
-_INSIDE = re.compile(r"\b(?:inside(?: (?:of )?it)?|in(?:to|side)? it|there|therein)$")
+_INSIDE = re.compile(r"\b(?:inside(?: (?:of )?it)?|in(?:to|side)? it|there|therein)(?=$|,? and |, )")
 
 
 def _operating(text: str) -> list[Intent]:
@@ -171,14 +172,22 @@ def _operating(text: str) -> list[Intent]:
     if alone := parse_operating(said):
         return [alone]
     if (found := _FIRST.fullmatch(said)) and (first := parse_operating(found["first"])):
-        rest = _INSIDE.sub(f"in {first.item.words}", found["rest"])
-        return [first, *_parse(re.sub(r"^(close|shut) it\b", rf"\1 {first.item.words}", rest)).intents]
+        rest = _INSIDE.sub(f"in {_opened(first)}", found["rest"])
+        return [first, *_parse(re.sub(r"\b(close|shut) it\b", rf"\1 {_opened(first)}", rest)).intents]
     if found := _LAST.fullmatch(said):
         before = _parse(found["rest"]).intents
         place = next((item.target.words for item in reversed(before) if isinstance(item, Place)), "")
         last = parse_operating(re.sub(r"\bit$", place, found["last"])) if place or not found["last"].endswith(" it") else None
         return [*before, last] if last else []
     return []
+
+
+def _opened(first: Operate) -> str:
+    """The words for what was opened: "the top drawer of the cabinet"."""
+    words = first.item.words
+    if first.part != "drawer":
+        return words
+    return f"the {first.which} drawer".replace("  ", " ") if words.endswith(("drawer", "layer")) else f"the {first.which} drawer of {words}".replace("  ", " ")
 
 
 def _through_holes(item: Intent) -> list[Intent]:

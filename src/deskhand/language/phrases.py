@@ -47,12 +47,19 @@ def parse_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 
 def _part_of(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
-    """For "the top layer of the cabinet" the cabinet, and the index behind: objects are known, their parts are not."""
+    """For "the top layer of the cabinet" the cabinet, and the index behind: objects are known, their parts are not, but for which drawer is meant. "The top
+    drawer" alone is that of any cabinet.
+    """
     i = start + (at(words, start) in lex.DEFINITE)
     j = i + (at(words, i) in lex.PART_PLACES)
-    if at(words, j) not in lex.PARTS or at(words, j + 1) != "of" or (found := parse_ref(words, j + 2)) is None or found[0].table:
+    if at(words, j) not in lex.PARTS:
         return None
-    return replace(found[0], words=" ".join(words[start : found[1]])), found[1]
+    drawer = lex.WHICH_DRAWER.get(at(words, i), "any") if at(words, j) in lex.DRAWERS else ""
+    if at(words, j + 1) in ("of", "in") and (found := parse_ref(words, j + 2)) is not None and not found[0].table:
+        return replace(found[0], words=" ".join(words[start : found[1]]), drawer=drawer), found[1]
+    if at(words, j) != "drawer" or j == start or at(words, j + 1) in ("of", "in"):
+        return None
+    return Ref(" ".join(words[start : j + 1]), kinds=frozenset(("cabinet",)), definite=True, drawer=drawer), j + 1
 
 
 def parse_whole(text: str) -> Ref | None:

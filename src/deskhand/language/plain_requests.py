@@ -60,6 +60,11 @@ Plain = str | Callable[[re.Match[str]], str]
 _RULES: list[tuple[re.Pattern[str], Plain]] = [
     (re.compile(pattern), plain)
     for pattern, plain in (
+        (  # a verb, not "the rest"
+            r"\b(?P<duty>should|must|shall|has to|have to|needs? to|is to|are to|ought to|will|may|can|would|could|to) rest "
+            r"(?=(?:on|upon|atop|in|inside|onto|over)\b)",
+            r"\g<duty> sit ",
+        ),
         (rf"\b({_LOOKS}), (?=(?:{_LOOKS})\b)", r"\1 "),  # "the silver, shiny box"
         (  # "the box used for storing things": what any is for
             rf"\b(?P<what>{_VESSEL})(?: (?:that|which) is)? (?:used|designed|meant|intended|made) (?:for|to) {_HOLDING} "

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.language import lexicon as lex
+from deskhand.language.drawers import is_drawer, open_drawers_of
 from deskhand.language.intents import NOT, Ref
+from deskhand.language.named_outlines import named_likelihood
 from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, overhangs, sideways
 
 Seen = Mapping[str, Any]
@@ -27,8 +29,8 @@ EQUAL = 1.25
 """Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
 OUTLINES, TINTS = "outlines", "tints"
 """Keys of an object, where somebody has asked (grounded.py): how likely each outline is of it, how far its colour is from each word."""
-HAS_OUTLINE = 0.25
-"""An outline counts from this probability on."""
+HAS_OUTLINE, HAS_SIDES = 0.15, 0.25
+"""An outline counts from this probability on, where the objects have any; that of a square or rectangle for what has a name of its own."""
 AS_LIKELY, LOOSELY = 0.6, 0.2
 """Share of the likelihood of the likeliest object that its like have: where one is meant by its outline alone, and where more tells them apart."""
 SAME_COLOR = 12.0
@@ -108,12 +110,10 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "object") -> Referent
     if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
         fitting = within_reach(fitting)
     if role == "into":  # what is called a tray need not be one that is open at the top
-        fitting = [item for item in fitting if item.get("is_container")] or fitting
+        fitting = [item for item in fitting if item.get("is_container")] or open_drawers_of(fitting, objects) or fitting
     wanted = ref.count
-    if ref.size is not None:
-        fitting = _by_size(ref.size, fitting, wanted)
-    if ref.place:
-        fitting = _by_place(ref.place, fitting, wanted)
+    fitting = fitting if ref.size is None else _by_size(ref.size, fitting, wanted)
+    fitting = _by_place(ref.place, fitting, wanted) if ref.place else fitting
     if not wanted:
         return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
@@ -168,8 +168,8 @@ def _by_outline(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[
 
 
 def _outline_of(ref: Ref, item: Seen) -> float:
-    """How likely an object has the outline that was said; 0 where nobody told of any."""
-    return float(item.get(OUTLINES, {}).get(ref.outline, 0.0))
+    """How likely an object has the outline that was said, now that somebody says it; 0 where nobody told of any."""
+    return named_likelihood(ref.outline, item.get(OUTLINES, {}))
 
 
 def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
@@ -209,14 +209,13 @@ def head_fits(ref: Ref, item: Seen, role: str) -> bool:
         return bool(item.get("is_container"))
     if ref.outline and OUTLINES in item:
         likely = item[OUTLINES]
-        named = kind(item) in ref.kinds if ref.kinds else False
         sides = float(likely.get("square", 0.0)) + float(likely.get("rectangle", 0.0))
-        return float(likely.get(ref.outline, 0.0)) >= HAS_OUTLINE or (named and (not likely or sides >= HAS_OUTLINE))
+        return _outline_of(ref, item) >= HAS_OUTLINE or (kind(item) in ref.kinds and (not likely or sides >= HAS_SIDES))
     if ref.noun:
         words = str(item["label"]).lower().replace("_", " ").split()
         return set(ref.noun.split("_")) <= {*words, *(lex.singular(word) for word in words)}
     if ref.kinds:
-        if kind(item) not in ref.kinds:
+        if kind(item) not in ref.kinds or (is_drawer(item) and not ref.drawer and role != "into"):
             return False
         if kind(item) != "box":
             return True
@@ -240,6 +239,7 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "under":
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
+        others |= {drawer["id"]: drawer for drawer in open_drawers_of(others.values(), objects)} if relation != "on" else {}
         below = others.get(str(item.get("support")))
         if relation == "in":
             return any(_reaches_into(item, other) for other in others.values()) or (below is not None and _is_in(item, below))

@@ -34,13 +34,18 @@ PLAIN |= {"hexagon": "hexagon", "pentagon": "pentagon"}
 _PIECE = "(?:slice|piece|wedge|segment|sliver)s? of (?:an? |the )?"
 REMINDS: dict[str, str] = {
     "star": "starfish|sea star|star anise|asterisk|what twinkles in the night sky|what twinkles at night|a sun with rays|(?:sheriff(?: is)? |sheriffs )?badge|"
-    "christmas tree topper|tree topper|ninja star|throwing star|shuriken|pentagram|caltrop|starburst|hollywood walk of fame tile|twinkling light",
+    "christmas tree topper|tree topper|ninja star|throwing star|shuriken|pentagram|(?:top|tip) of an? (?:christmas tree|(?:magic |fairy )?wand)|"
+    "christmas star|gold star|magic wand|compass rose|slice of (?:star ?fruit|carambola)|"
+    "rating symbol|fallen star|shooting star|caltrop|starburst|hollywood walk of fame tile|twinkling light",
     "crescent": "banana|croissant|crescent roll|almond crescent|boomerang|sickle|scythe blade|crescent moon|half moon|(?:new |waxing |waning )?moon|lunula|"
     "slice of melon|melon slice|smile|smiling mouth|grin|cashew(?: nut)?|claw|tusk|eyebrow|fingernail|nail clipping|horseshoe|letter c|gondola|scimitar|"
-    "(?:orange|lemon|lime) (?:segment|wedge)|(?:segment|wedge) of (?:an? )?(?:orange|lemon|lime)|shrimp|macaroni|what shines at night|earth is satellite",
+    "(?:orange|lemon|lime) (?:segment|wedge)|(?:segment|wedge) of (?:an? )?(?:orange|lemon|lime)|quarter moon|toenail|parenthesis|bracket|neck pillow|"
+    "travel pillow|melon rind|rind|fortune cookie|gyoza|dumpling|empanada|pierogi|pasty|rainbow|"
+    "crescent wrench|orange slice|shrimp|macaroni|what shines at night|earth is satellite",
     "triangle": f"tent|pup tent|{_PIECE}(?:pizza|cake|pie|cheese|watermelon|tart|quiche)|(?:pizza|cake|pie|cheese|watermelon) (?:slice|wedge|piece)|toblerone"
     "(?: bar)?|roof|gable roof|sail|jib|spinnaker|tortilla chip|nacho|corn chip|dorito|samosa|onigiri|rice ball|doorstop|door wedge|door stop|ramp|"
     "tepee|teepee|tipi|"
+    "sandwich half|half a sandwich|play button|roof of a house|house roof|rooftop|tricorn(?: hat)?|volcano|hill|traffic warning sign|boat sail|paper plane|"
     "wigwam|a frame(?: house)?|pyramid|arrowhead|spearhead|arrow tip|pennant|bunting flag|guitar pick|plectrum|coat hanger|clothes hanger|hang glider|"
     "mountain|(?:yield|warning|give way) (?:traffic |road )?sign|triangle|sandwich (?:cut diagonally|half)|party hat|delta|wedge|gable|pediment|kerchief|"
     "delta wing|(?:glass |optical )?prism|set square|shark fin|christmas tree|fir tree|billiards? rack",
@@ -51,10 +56,14 @@ REMINDS: dict[str, str] = {
     "pill|tablet|bottle cap|(?:jar|bottle) (?:lid|top)|lid|coaster|checkers? piece|(?:draughts|checker) (?:piece|man)|checker|roll of (?:tape|toilet paper|"
     "paper towels?|coins|mints)|(?:toilet|paper|tape) roll|tree (?:trunk|stump)|stump|trunk|hat ?box|cheese wheel|wheel of cheese|pancake|pizza|burger|"
     "full moon|"
+    "marshmallow|(?:wine )?cork|lipstick|flashlight|torch|cake|birthday cake|sushi roll|maki|slice of (?:cucumber|tomato|carrot|salami|sausage)|"
+    "manhole cover|salt shaker|pepper mill|(?:paint|oil|trash|tennis ball|tuna|spray) (?:can|drum|bucket|tin)|"
     "petri dish|film canister|cup|mug|glass|beaker|round table|gas tank|water tank|water heater|thermos",
     "square": "dice|die|(?:sugar|bouillon|stock|ice|rubiks|rubik is|story) cube|(?:sugar )?lump(?: of sugar)?|(?:toy |building |wooden |alphabet |minecraft |"
     "ice )?block|square tile|cube|square block|(?:gift|cardboard|moving|shipping|packing|storage|wooden|jewelry|ring) box|box|present|gift|crate|parcel|"
-    "tofu|block of (?:cheese|tofu|butter|ice|wood)|caramel|brick|safe|what you (?:roll|throw) in (?:a )?board games?",
+    "tofu|block of (?:cheese|tofu|butter|ice|wood)|crouton|(?:cheese|feta|tofu) cube|cube of (?:cheese|tofu|sugar|ice|meat)|pouf|ottoman|footstool|"
+    "(?:music|jewel|toy|milk|tissue) (?:box|crate)|"
+    "chess ?board square|pixel|voxel|sticky note|caramel|brick|safe|what you (?:roll|throw) in (?:a )?board games?",
     "heart": "heart|valentine",
     "plus": "cross|plus sign|medical cross|crucifix|first aid sign|red cross|letter x|x",
     "hexagon": "honeycomb(?: cell)?|beehive cell|(?:metal |hex |bolt |screw )?nut|bolt head|hexagon|snowflake|bathroom tile",
@@ -116,16 +125,27 @@ _SIDED |= {"sided": "sides", "angled": "angles", "edged": "edges", "faced": "fac
 
 _THING = r"(?P<thing>object|thing|item|shape|piece|block|one|toy|part|solid|body|figure)(?P<many>s?)"
 _A = r"(?:an? |the )?(?:(?:small|little|big|large|tiny|toy|metal|plastic|wooden|real) )?"
+_EXACT = r"(?:(?:perfectly|completely|entirely|fully|quite|exactly|all|roughly|nearly|almost|a perfect) )?"
 _HAS = r"(?:with|having|of|(?:that|which) (?:has|have|shows|features)|whose shape has)"
 _LIKE = (
-    r"(?:(?:that|which) )?(?:is |are )?(?:shaped|formed|looking) like|(?:that|which) (?:looks?|is|are) (?:a bit |a little |somewhat |just |most )?like|"
+    r"(?:(?:that|which) )?(?:is |are )?(?:shaped|formed|looking)(?: (?:just|exactly|a bit|a little|somewhat))? like|(?:(?:that|which) (?:has|have)|having|"
+    r"of|with) the same (?:shape|form|outline) as|"
+    r"(?:that|which) (?:looks?|is|are) (?:a bit |a little |somewhat |just |most )?like|"
     r"(?:that|which) resembles?|resembling|similar to|(?:that|which) (?:is|are) similar to|(?:that|which) reminds? (?:me |one |you )?of|reminiscent of|"
+    r"(?:that|which) (?:could|might|may|would|can) (?:be|pass for|pass as|be (?:mistaken|taken) for|remind (?:me |one |you )?of|be called)|"
     r"(?:(?:that|which) (?:has|have)|having|with|in|of) the (?:shape|form|look|outline|silhouette|profile) of|in (?:the )?shape of|in (?:the )?form of|"
     r"whose (?:shape|outline|form) (?:is like|resembles|is that of|looks like|is)"
 )
-_SEEN = r"(?: (?:on|at) (?:the |its )?top(?! of)| seen from above| from above| in (?:shape|outline))?"
+_SEEN = (
+    r"(?: (?:on|at) (?:the |its )?top(?! of)|,? (?:(?:when|if|as) )?(?:it is )?(?:seen|viewed|looked at) from (?:above|the top)| from above|"
+    r" in (?:shape|outline))?"
+)
 _PARTS = "|".join(sorted({word.split()[-1] for word in COUNTED} | WHOLE, key=len, reverse=True))
-_PART = rf"(?:(?!(?:object|thing|item|piece|block|one|toy|solid|figure)s?\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
+_NO_PART = (
+    r"(?:(?:object|thing|item|piece|block|one|toy|solid|figure)s?|then|on|onto|upon|in|into|to|over|under|with|that|which|put|place|stack|take|pick|lay|set|is|"
+    r"goes)"
+)
+_PART = rf"(?:(?!{_NO_PART}\b)[a-z0-9]+,? ){{0,5}}?(?:{_PARTS})"
 _FEATURES = re.compile(rf"\b{_THING} {_HAS} (?P<features>{_PART}(?:,? and (?:with )?{_PART}|, {_PART})*){_SEEN}\b")
 _N_SIDED = re.compile(rf"\b(?P<number>{'|'.join(_NUMBERS)}) (?P<sided>{'|'.join(_SIDED)}) {_THING}\b")
 
@@ -137,14 +157,26 @@ def _rule(pattern: str, outline: str) -> tuple[re.Pattern[str], str]:
 _RULES = [
     *(_rule(rf"{_THING} (?:{_LIKE}) {_A}(?:{'|'.join((words, *OUTLINE_WORDS[outline]))})s?{_SEEN}", outline) for outline, words in REMINDS.items()),
     *(_rule(rf"(?:{words}) (?:like|shaped) {_THING}", outline) for outline, words in REMINDS.items()),
-    _rule(rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no) (?:sharp )?(?:corners|edges|points|angles)", "circle"),
+    _rule(
+        rf"{_THING} (?:without(?: any)?|with no|having no|(?:that|which) has no|lacking|(?:that|which) lacks) (?:sharp )?(?:corners|edges|points|angles)"
+        r"(?: (?:at all|whatsoever|anywhere|of any kind))?",
+        "circle",
+    ),
     *(
         _rule(
-            rf"{_THING} (?:{_HAS} {_A}(?:{nouns}) on top|whose (?:{'|'.join(sorted(WHOLE))}) (?:is|are|forms?|looks like) {_A}(?:{nouns}|"
-            rf"{ADJECTIVES[outline]})s?)",
+            rf"{_THING} (?:{_HAS} {_A}(?:{nouns}) on top|whose (?:(?:top|upper|flat|front) )?(?:{'|'.join(sorted(WHOLE))}) (?:is|are|forms?|looks like|"
+            rf"looks|shows) "
+            rf"{_EXACT}{_A}(?:{nouns}|{_ROUND_AND_SQUARE.get(outline, ADJECTIVES[outline])})s?)",
             outline,
         )
         for outline, nouns in ((outline, "|".join(words)) for outline, words in OUTLINE_WORDS.items())
+    ),
+    *(
+        _rule(
+            rf"{_THING} (?:that|which) (?:is|looks|appears) {_EXACT}(?:{words}),? (?:when|if|as)? ?(?:it is )?(?:seen|viewed|looked at) from (?:above|the top)",
+            outline,
+        )
+        for outline, words in (ADJECTIVES | _ROUND_AND_SQUARE).items()
     ),
     _rule(rf"{_THING} whose (?:sides|faces|edges) are all (?:equal|squares|the same(?: squares| length| size)?|equal squares)", "square"),
     *(_rule(rf"(?:{'|'.join(words)}) shaped {_THING}", outline) for outline, words in OUTLINE_WORDS.items()),
@@ -158,6 +190,8 @@ def plain_shapes(text: str) -> str:
     text = re.sub(r"\bshape[ -]sort(?:er|ing (?:box|toy))\b", "sorter", text)  # no shape that something has
     text = re.sub(rf"\b(?:whichever|whatever) {_THING} (?=has|looks|is|resembles)", r"the \g<thing>\g<many> that ", text)
     text = re.sub(rf"\b{_THING} whose (?:{'|'.join(sorted(WHOLE))}) (?:has|have|shows?|is made of) ", r"\g<thing>\g<many> with ", text)
+    for pattern, plain in _TOLD_OF_PARTS:
+        text = pattern.sub(plain, text)
     text = _FEATURES.sub(_described, text)
     text = _N_SIDED.sub(_sided, text)
     for pattern, outline in _RULES:
@@ -165,6 +199,29 @@ def plain_shapes(text: str) -> str:
     for pattern in _IMPLIED:
         text = pattern.sub("", text)
     return _same_shape(text)
+
+
+_TOLD_OF_PARTS = [
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (
+            r"\b(?P<lead>find|take|get|choose|pick|pick up|put|place|move|and|the|for) (?:whatever|whichever|what) (?=(?:looks|resembles|reminds|"
+            r"is shaped|has the (?:shape|form|outline)|(?:is )?most (?:like|similar))\b)",
+            r"\g<lead> the object that ",
+        ),
+        (r"\b(?:corners|tips|angles|edges) (?:sticking|jutting|pointing|reaching|spreading|standing) (?:out|outward|outwards)\b", "points"),
+        (  # "the piece that tapers to a tip at both ends"
+            rf"\b{_THING} (?:that|which) (?:tapers|narrows|runs|ends|comes|goes|thins)(?: out| off| down)? (?:to|in|into) (?:a |an )?(?:(?:sharp|fine|thin) )?"
+            r"(?:tip|point)s? (?:at|on|towards) (?:both|either|each|its two) (?:end|side)s?\b",
+            r"\g<thing>\g<many> with two tips",
+        ),
+        (  # "the block with a square on every side"
+            rf"\b{_THING} (?:with|having|that has|which has|that shows|which shows) an? (?P<what>square) (?:on|at|for) (?:every|each|all|"
+            rf"any) (?:one )?(?:of its )?(?:side|face)s?\b",
+            r"\g<thing>\g<many> with six equal faces",
+        ),
+    )
+]
 
 
 def _noun(word: str) -> Callable[[re.Match[str]], str]:

@@ -37,6 +37,7 @@ OPERATING: dict[str, frozenset[str]] = {
     "open_drawer": words("open pull slide draw unlatch"),
     "close_drawer": words("close shut push slide press"),
     "open_lid": words("open lift raise flip swing pull uncover"),
+    "close_lid": words("close shut push flip lower swing cover fold"),
     "turn_knob": words("turn rotate twist switch set put screw"),
 }
 """Tool that moves what stands fixed by its handle -> first words of what asks for it."""

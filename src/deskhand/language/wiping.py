@@ -18,7 +18,7 @@ _WIPING = (
 _ONLY_WIPING = re.compile(r"\b(?:wip|scrub|mop|rub|swab)")
 _DIRT = "stains?|spots?|marks?|marking|paint|dirt|spill|smear|smudge|streak|stripe"
 _AREA = rf"(?:{_DIRT}|area|patch|region|zone|strip|bar|rectangle|triangle|one)"
-_SAYS_DIRT = re.compile(rf"\b(?:{_DIRT}|sponge|painted|horizontal(?:ly)?|vertical(?:ly)?|dirty|colou?red)\b")
+_SAYS_DIRT = re.compile(rf"\b(?:{_DIRT}|patch|sponge|painted|horizontal(?:ly)?|vertical(?:ly)?|dirty|colou?red)\b")
 _HORIZONTAL, _VERTICAL = "left-right", "front-back"
 LIKE = {
     _HORIZONTAL: "horizon|equator|shelf|floor|ceiling|bed|fallen tree|lying tree|log|balance beam|minus sign|hyphen|dash|equals sign|skyline|(?:calm |"
@@ -43,12 +43,19 @@ _ADJECTIVE = (
 _LIKES = "|".join(f"(?:{names})" for names in LIKE.values())
 _ALONG = "|".join(f"(?:{names})" for names in _SAID.values())
 _BEHIND = (
-    rf"(?: (?:that|which))?(?: (?:is|lies|runs|goes|stretches|extends|points|stands|lying|running|standing|going))?(?: (?:painted|placed|oriented|"
-    rf"aligned|shaped))?"
-    rf"(?: from)? (?:(?:{_ALONG})|(?:like|as) (?:an? |the )?(?:surface of (?:an? |the )?)?(?:{_LIKES})(?: does)?|(?:on|at|to|"
-    rf"in) the (?:{_PLACE})(?: side)?(?: of the (?:desk|table))?)"
+    rf"(?: (?:that|which))?(?: (?:(?<=that )[a-z]+s|(?<=which )[a-z]+s|is|lies|runs|goes|stretches|extends|points|stands|lying|running|standing|going|"
+    rf"pointing|stretching|extending))?"
+    rf"(?: (?:straight|out|up|upright|flat|across|down|along))?(?: (?:painted|placed|oriented|aligned|shaped|drawn))?"
+    rf"(?: from| in the (?:direction|way) of| along the line of)? (?:(?:{_ALONG})|(?:(?:like|as|parallel to|along) )?(?:an? |the )?(?:surface of (?:an? |"
+    rf"the )?)?(?:{_LIKES})(?: does)?|(?:on|at|to|"
+    rf"in|to) (?:the|your|my) (?:{_PLACE})(?:(?: hand)? side| end| edge)?(?: of (?:the|my|your) (?:desk|table))?)"
 )
 _PHRASE = re.compile(rf"\b(?:the|that|this|a) (?P<how>(?:{_ADJECTIVE},? )*)(?P<noun>{_AREA})\b(?P<behind>(?:{_BEHIND})?)")
+_SPONGING = re.compile(
+    rf"\b(?:use|take|run|rub|move|pull|apply) (?:the|a|your) sponge (?:on|to|over|along|across|against) (?P<area>(?:the|that|"
+    rf"this) (?:{_ADJECTIVE},? )*{_AREA}\b)"
+)
+"""To bring a sponge over an area is to wipe it."""
 _OTHER = re.compile(
     r"[,;]?(?: and| but)?(?: please)? ?(?:leave|leaving|keep|do not (?:wipe|touch|clean)|without (?:wiping|touching)) (?:the )?other(?: one| area| stain)?s?"
     r"(?: (?:as it is|alone|untouched|in peace|be))?"
@@ -60,7 +67,7 @@ _SPARED = re.compile(
 _WORDS = words(
     "wipe wiped wiping scrub scrubbed rub rubbed mop mopped swab polish wash clean cleaned erase erased remove with using use take grab pick get "
     "hold fetch grasp lift up the a sponge off away over down it and then until is gone clean has have to be needs need must should can could "
-    "would you i want like only just on of desk table by from let us please now thoroughly"
+    "would you i want like ought only just on of desk table by from let us please now thoroughly"
 )
 
 
@@ -68,6 +75,7 @@ def parse_wiping(text: str) -> Wipe | Unclear | None:
     """What shall be wiped; None where it asks for something else, unclear where some of its words have no part in what was read."""
     said = re.sub(r"\s+", " ", re.sub(r"(?<=\w)-(?=\w)", " ", text.lower())).strip()
     said = re.sub(r"\b(?:don't|don’t)\b", "do not", said)
+    said = _SPONGING.sub(r"wipe \g<area> with the sponge", said)
     if not re.search(rf"\b{_WIPING}\b", said) or not (_ONLY_WIPING.search(said) or _SAYS_DIRT.search(said)):
         return None
     parts = [part.strip(" ,") for part in re.split(r"[.;!?]\s*", said)]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array, cylinder_axis, inverse, make_transform, rotation_about, transform_points
 from deskhand.types import CollisionObject, Scene, SceneObject, Shape
@@ -18,6 +21,12 @@ FILLED = 0.8  # height of the lowest of these as a share of its box, below which
 ALIKE = 0.01  # [m] that heights of neighbouring cells may differ in one box
 UPRIGHT = 0.98  # cosine of its lean from which on its heights are along its own axis
 FEW = 60  # points of its cloud that are needed to tell
+PROUD = 0.012  # [m] that points must lie outside a container's walls to be of what sticks out, as a handle does
+HANDLE = 8  # points of one
+FACE = 0.07  # [m] from the side of its box within which the side of a large object is looked for ..
+LEVEL = 0.004  # [m] .. in steps ..
+SPOT = 0.01  # [m] .. by cells of it that are seen
+SIDE = 0.004  # [m2] of them that make one
 
 
 def obstacles_from_scene(scene: Scene, leave_out: Collection[str] = ()) -> tuple[CollisionObject, ...]:
@@ -32,7 +41,7 @@ def obstacle_from_object(item: SceneObject) -> CollisionObject:
     """The collision object of one seen object, in its own frame at its pose."""
     size = np.maximum(np.asarray(item.size, dtype=float), MIN_SIZE)
     if item.is_container:
-        return CollisionObject(item.id, _hollow(item, size), item.pose)
+        return CollisionObject(item.id, (*_hollow(item, size), *_sticking_out(item, size)), item.pose)
     if item.shape == "cylinder":
         axis = cylinder_axis(size)
         across = np.delete(size, axis)
@@ -40,7 +49,53 @@ def obstacle_from_object(item: SceneObject) -> CollisionObject:
         return CollisionObject(item.id, (Shape("cylinder", (float(across.max()) / 2, float(size[axis])), make_transform(turn)),), item.pose)
     if item.shape == "sphere":
         return CollisionObject(item.id, (Shape("sphere", (float(size.max()) / 2,)),), item.pose)
-    return CollisionObject(item.id, _columns(item, size) or (Shape("box", tuple(map(float, size))),), item.pose)
+    core, proud = _core(item, size)
+    body = _columns(core, np.asarray(core.size, dtype=float)) or (Shape("box", tuple(map(float, core.size))),)
+    if core is not item:
+        off = inverse(item.pose) @ core.pose
+        body = tuple(replace(shape, pose=off @ shape.pose) for shape in body)
+    return CollisionObject(item.id, (*body, *proud), item.pose)
+
+
+def _core(item: SceneObject, size: Array) -> tuple[SceneObject, tuple[Shape, ...]]:
+    """A large object without what sticks out of its sides, as handles do, and a box about each of those: above and below them the way is free."""
+    same = item if np.array_equal(size, item.size) else replace(item, size=size)
+    if abs(float(item.pose[2, 2])) < UPRIGHT or float(size[:2].max()) < LARGE or len(item.points) < FEW:
+        return same, ()
+    local = transform_points(inverse(item.pose), np.asarray(item.points, dtype=float))
+    low, high, proud = -size / 2, size / 2, np.zeros(len(local), bool)
+    for axis in (0, 1):
+        for sign, edge in ((-1.0, low), (1.0, high)):
+            face = _face(sign * local[:, axis], np.delete(local, axis, axis=1), size[axis] / 2)
+            if face < size[axis] / 2 - PROUD:
+                edge[axis] = sign * face
+                proud |= sign * local[:, axis] > face + PROUD / 2
+    if not proud.any():
+        return same, ()
+    pose = item.pose @ make_transform(translation=(low + high) / 2)
+    return replace(item, size=high - low, pose=pose, points=item.points[~proud]), tuple(_boxes(local[proud]))
+
+
+def _face(out: Array, flat: Array, half: float) -> float:
+    """How far out [m] a side is, by the outermost level at which much of it is seen; ``half`` [m], that of the box, where none is seen near that."""
+    near = out > half - FACE
+    steps = np.floor((half - out[near]) / LEVEL).astype(int)
+    cells = np.round(flat[near] / SPOT).astype(int)
+    areas = [len(np.unique(cells[np.abs(steps - step) <= 1], axis=0)) for step in range(int(FACE / LEVEL))]
+    large = [step for step, area in enumerate(areas) if area * SPOT**2 > SIDE and area > 0.4 * max(areas)]
+    if not large or large[0] == 0:
+        return half
+    return half - (max(range(large[0], min(large[0] + 4, len(areas))), key=areas.__getitem__) + 0.5) * LEVEL
+
+
+def _boxes(points: Array) -> Iterator[Shape]:
+    """A box about each cluster of points (N, 3)."""
+    count, labels = connected_components(cKDTree(points).sparse_distance_matrix(cKDTree(points), 2 * PROUD))
+    for number in range(count):
+        own = points[labels == number]
+        if len(own) >= HANDLE:
+            low, high = own.min(axis=0), own.max(axis=0)
+            yield Shape("box", tuple(map(float, np.maximum(high - low, MIN_SIZE))), make_transform(translation=(low + high) / 2))
 
 
 def _columns(item: SceneObject, size: Array) -> tuple[Shape, ...]:
@@ -89,6 +144,22 @@ def _rectangles(heights: Array) -> Iterator[tuple[slice, slice, float]]:
         rows, columns = slice(row, bottom), slice(column, end)
         left[rows, columns] = False
         yield rows, columns, float(heights[rows, columns].max())
+
+
+def _sticking_out(item: SceneObject, size: Array) -> tuple[Shape, ...]:
+    """A box about what is seen to stick out of each side of a container with flat walls: the handle of a drawer."""
+    if item.shape == "cylinder" or not len(item.points):
+        return ()
+    local = transform_points(inverse(item.pose), np.asarray(item.points, dtype=float))
+    shapes = []
+    for axis in (0, 1):
+        for sign in (-1.0, 1.0):
+            own = local[sign * local[:, axis] > size[axis] / 2 + PROUD]
+            if len(own) >= HANDLE:
+                low, high = own.min(axis=0), own.max(axis=0)
+                low[axis], high[axis] = min(low[axis], sign * size[axis] / 2), max(high[axis], sign * size[axis] / 2)
+                shapes.append(Shape("box", tuple(map(float, np.maximum(high - low, MIN_SIZE))), make_transform(translation=(low + high) / 2)))
+    return tuple(shapes)
 
 
 def _hollow(item: SceneObject, size: Array) -> tuple[Shape, ...]:

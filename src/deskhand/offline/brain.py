@@ -47,6 +47,7 @@ from deskhand.language.resolve import listing, resolve
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
+from deskhand.offline.drawers import into_drawers
 from deskhand.offline.imitating import imitating
 from deskhand.offline.inserting import inserting
 from deskhand.offline.layouts import LAYOUTS, Layouts
@@ -240,7 +241,10 @@ class Brain:
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
             yield from self._lay_out(first)
         else:
-            yield from self._placing.achieve(group)
+            ready = yield from into_drawers(self._executive, self._tools, self._answers, group)
+            if ready is not None:
+                group[:] = ready
+                yield from self._placing.achieve(group)
 
     def _answer(self, ask: Ask) -> Script:
         if ask.kind == "held":
@@ -325,8 +329,10 @@ class Brain:
 
 
 def _nouns(intents: Sequence[Intent]) -> list[Ref]:
-    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts."""
-    return [ref for item in intents if not isinstance(item, Ask | Build | If) for ref in phrases_of(item) if ref.noun]
+    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts, and parts ("the lid") are found by
+    their handles.
+    """
+    return [ref for item in intents if not isinstance(item, Ask | Build | If | Operate) for ref in phrases_of(item) if ref.noun]
 
 
 def _finish(status: str, summary: str, code: str = "") -> Script:

@@ -11,8 +11,9 @@ from deskhand.agent.controls import ASK_USER
 from deskhand.errors import DeskhandError
 from deskhand.language.answers import where
 from deskhand.language.intents import Intent, Ref
+from deskhand.language.named_outlines import named_likelihood
 from deskhand.language.phrases import parse_whole
-from deskhand.language.resolve import Seen, name_of, order_near, resolve
+from deskhand.language.resolve import AS_LIKELY, OUTLINES, Seen, name_of, order_near, resolve
 from deskhand.offline.script import Call, CallResult, TaskEnd
 from deskhand.offline.task_executive import TaskExecutive
 
@@ -78,8 +79,16 @@ def candidates(ref: Ref, objects: Sequence[Seen], role: str, named: Collection[s
     found = resolve(replace(ref, count=0), objects, role)
     if role == "into" and not found.objects:
         found = resolve(replace(ref, count=0), objects, "any")
-    left = [item for item in found.objects if not ref.rest or item["id"] not in named]
+    left = _as_likely(ref, [item for item in found.objects if not ref.rest or item["id"] not in named])
     return left if len(left) > 1 else []
+
+
+def _as_likely(ref: Ref, items: list[Seen]) -> list[Seen]:
+    """Without those that have the outline that was said much less likely than another one, where nothing but that tells which is meant."""
+    if not ref.outline or ref.colors or ref.where is not None:
+        return items
+    shares = [named_likelihood(ref.outline, item.get(OUTLINES, {})) for item in items]
+    return [item for item, share in zip(items, shares, strict=True) if share >= AS_LIKELY * max(shares)]
 
 
 def _question(ref: Ref, left: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, list[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from deskhand.language.intents import Imitate
 from deskhand.offline.building import Building, Step
+from deskhand.offline.hanging import hanging
 from deskhand.offline.script import Call, Script, planned
 from deskhand.offline.task_executive import TaskExecutive
 from deskhand.planning.goals import Goal
@@ -59,6 +60,8 @@ def imitating(executive: TaskExecutive, building: Building, tools: Collection[st
             return
         executive.begin(goals, set(), {goal.object_id: number for number, goal in enumerate(goals)})
         yield from executive.run()
+    elif all(act["relation"] == "hang" for act in acts):
+        yield from hanging(executive, tools, answers, acts)
     elif all(act["relation"] == "on" for act in acts):
         yield from building.follow([_step(act, acts) for act in acts])
     else:

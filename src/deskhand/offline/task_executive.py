@@ -98,6 +98,10 @@ class TaskExecutive:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
         return heard.ok
 
+    def touched(self) -> None:
+        """Something was moved other than by a sub-goal: the last look does not hold any more."""
+        self._fresh = False
+
     def see(self, thought: str) -> DecisionScript:
         """As :meth:`look`, unless nothing was touched since the last one."""
         return self._fresh or (yield from self.look(thought))

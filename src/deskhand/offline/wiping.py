@@ -7,7 +7,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import Wipe
-from deskhand.language.resolve import Seen, listing
+from deskhand.language.resolve import Seen, beyond_reach, listing, within_reach
 from deskhand.offline.script import Call, Script
 from deskhand.offline.task_executive import TaskExecutive
 
@@ -15,6 +15,12 @@ CAPABILITIES = {"find_stains": "find stains and painted areas of the table", "wi
 """Tools that it needs, and what they are looked for by."""
 TRIES = 2
 """How often an area is gone over."""
+BLOCKED = ("path_incomplete", "no_free_space", "goal_in_collision", "start_in_collision", "planning_failed", "no_ik_solution")
+"""What says that something is in the way of the sponge or of the arm."""
+PARTS = (0.8, 0.65)
+"""Shares of an area that are tried where all of it cannot be gone over."""
+MOST_LEFT = 0.5
+"""Share of an area that may be left where it counts as wiped, as for the skill."""
 FULL = 0.75
 """Share of the rectangle around it that an area fills at least that is no triangle, which fills half."""
 TOOLS = lex.USES["wipe"]
@@ -40,7 +46,7 @@ def wiping(executive: TaskExecutive, tools: Collection[str], answers: list[str],
         many = f"{len(found)} areas fit" if found else "I see no area that fits"
         executive.problems.append(("unknown_object", f"{many} '{wish.words}'. I see {seen}."))
         return
-    sponge = next((item for item in executive.objects if str(item["label"]) in TOOLS), None) or _soft(executive.objects)
+    sponge = next(iter(within_reach([item for item in executive.objects if str(item["label"]) in TOOLS])), None) or _soft(executive.objects)
     if sponge is None:
         executive.problems.append(("unknown_object", f"I see nothing to wipe with. I see {listing(executive.objects)}."))
         return
@@ -53,22 +59,54 @@ def wiping(executive: TaskExecutive, tools: Collection[str], answers: list[str],
 
 
 def _over(executive: TaskExecutive, answers: list[str], stain: Stain) -> Script:
-    """Go over the area, once more where it is still there."""
-    x, y, length, width = stain["box"]
+    """Go over the area, once more where it is still there; over a part of it where something beside it is in the way."""
+    box = [float(value) for value in stain["box"]]
     for number in range(TRIES):
-        wiped = yield Call("wipe", {"x": x, "y": y, "length": length, "width": width}, f"I wipe {_told(stain)}.")
+        wiped = yield _wipe(box, f"I wipe {_told(stain)}.")
         if wiped.ok or wiped.code != "wipe_failed" or number + 1 == TRIES:
             break
+    left = wiped.data.get("left") if wiped.ok else None
+    if wiped.code in BLOCKED:
+        for part in parts(box):
+            wiped = yield _wipe(part, f"Something is in the way; I wipe a part of {_told(stain)}.")
+            if wiped.code not in BLOCKED:
+                break
+        if wiped.ok:
+            heard = yield Call("find_stains", {}, "How much of it is left?")
+            left = left_in(box, heard.data["stains"]) / float(stain["area"]) if heard.ok else None
     executive.count(wiped, "wipe")
     if wiped.ok:
-        left = wiped.data.get("left")
         answers.append(f"I wiped {_told(stain)}: " + ("no look showed what is left." if left is None else f"{100 * left:.0f} % of it is left."))
+        if left is not None and left > MOST_LEFT:
+            executive.problems.append(("wipe_failed", f"{100 * left:.0f} % of {_told(stain)} is left: something is in the way of the rest."))
+
+
+def _wipe(box: Sequence[float], why: str) -> Call:
+    return Call("wipe", dict(zip(("x", "y", "length", "width"), box, strict=True)), why)
+
+
+def parts(box: Sequence[float]) -> list[list[float]]:
+    """Parts of a rectangle (x, y, length, width) [m] that end where it does on one of its shorter sides; the larger ones first."""
+    x, y, length, width = box
+    found = []
+    for share in PARTS:
+        off = (1 - share) / 2
+        for side in (-1, 1):
+            found.append([x, y + side * off * width, length, share * width] if width > length else [x + side * off * length, y, share * length, width])
+    return found
+
+
+def left_in(box: Sequence[float], stains: Sequence[Stain]) -> float:
+    """How much [m2] of the stains have their middle in a rectangle."""
+    x, y, length, width = box
+    return sum(float(one["area"]) for one in stains if abs(one["position"][0] - x) <= length / 2 and abs(one["position"][1] - y) <= width / 2)
 
 
 def _soft(objects: Sequence[Seen]) -> Seen | None:
     """What may be a sponge by another of its names, the likeliest."""
     named = [(float(name["probability"]), number) for number, item in enumerate(objects) for name in item.get("names", ()) if name["name"] in TOOLS]
-    return objects[max(named)[1]] if named else None
+    near = [each for each in named if not beyond_reach(objects[each[1]])] or named
+    return objects[max(near)[1]] if near else None
 
 
 def _told(stain: Stain) -> str:

@@ -61,10 +61,18 @@ class ColorEdgeSettings:
 EDGES = ColorEdgeSettings()
 
 
-def refined(color: npt.NDArray[np.uint8], mask: Mask, around: Mask | None = None, grain: int = 1, settings: ColorEdgeSettings = EDGES) -> Soft:
+def refined(
+    color: npt.NDArray[np.uint8],
+    mask: Mask,
+    around: Mask | None = None,
+    grain: int = 1,
+    settings: ColorEdgeSettings = EDGES,
+    never: Mask | None = None,
+) -> Soft:
     """How much of each pixel (H, W) a mask covers, 0 to 1, with its edge where the colours change.
 
-    ``color`` (H, W, 3) RGB; ``around``: where colours of the surroundings may be taken; ``grain``: pixels of this picture for each that a camera saw.
+    ``color`` (H, W, 3) RGB; ``around``: where colours of the surroundings may be taken; ``grain``: pixels of this picture for each that a camera saw;
+    ``never``: what is surely none of it, as the table that bears its shadow.
     """
     soft = mask.astype(np.float32)
     rows, columns = np.nonzero(mask)
@@ -86,6 +94,8 @@ def refined(color: npt.NDArray[np.uint8], mask: Mask, around: Mask | None = None
     says = _leans(lab[band], own, rest, settings.width, settings.alike) + settings.holds * near[band]
     edge = within.copy()
     edge[band] = says > 0
+    if never is not None:
+        edge &= within | (cv2.resize(never[window].astype(np.uint8), large, interpolation=cv2.INTER_NEAREST) == 0)
     soft[window] = _shrunk(_with_core(_smooth(edge, settings), near > settings.inside), shape)
     return soft
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.types import SceneObject
+from deskhand.types import Scene, SceneObject
 
 CELL = 0.004  # [m] of the raster in which a side is drawn
 NOISE = 0.004  # [m] that points of a flat side lie off it
@@ -20,6 +20,7 @@ BODY = 0.045  # [m] edge of the smallest side that a handle is on
 THIN, NARROW = 0.004, 0.035  # [m] the thinner way of a handle: less is an edge, more no hand closes on
 LONG = 0.20  # [m]
 FEWEST = 8  # points
+EDGE = 0.75  # of the side: what is longer, and farther off its middle, is an edge
 ROUND = 0.1  # by which the ways across an upright round object differ at most
 ABOVE = 0.012  # [m] over the table, from which on points count; what comes down so far stands in front of it
 
@@ -55,6 +56,17 @@ class Handle:
         return bool(self.outward[2] > 0.7)
 
 
+def handles_in(scene: Scene, item: SceneObject) -> list[Handle]:
+    """Handles of ``item``, see :func:`find_handles`, without what belongs to a larger object beside it, as the case does out of which a drawer came."""
+    larger = [other for other in scene.objects if other.id != item.id and not other.is_container and max(other.size) > LONG / 2]
+    found = find_handles(scene.cloud, item, float(scene.table.pose[2, 3]))
+    return [handle for handle in found if not any(_holds(other, handle.centre) for other in larger)]
+
+
+def _holds(item: SceneObject, place: Array) -> bool:
+    return bool((np.abs(transform_points(inverse(item.pose), place[None])[0]) < np.asarray(item.size, dtype=float) / 2 + NOISE).all())
+
+
 def find_handles(cloud: npt.NDArray[np.float32], item: SceneObject, floor: float = 0.0) -> list[Handle]:
     """Handles on the sides of ``item`` that are seen, the uppermost first.
 
@@ -88,7 +100,8 @@ def _on_side(points: Array, heights: Array, size: Array, axis: int, sign: float)
     if level is None:
         return []
     sticks = (out > level + LEAST / 2) & (out < level + MOST) & (np.abs(flat) < size[others] / 2 + CELL).all(axis=1)
-    own = [one for one in _clusters(flat, sticks) if np.quantile(heights[one], 0.04) > ABOVE + 2 * CELL and _is_handle(out[one] - level, flat[one])]
+    own = [one for one in _clusters(flat, sticks) if not _stands(heights[one]) and _is_handle(out[one] - level, flat[one])]
+    own = [one for one in own if not _is_edge(flat[one], size[others])]
     return [(axis, sign, *_measured(out[one], flat[one], level, axis, sign)) for one in own]
 
 
@@ -123,6 +136,19 @@ def _clusters(flat: Array, sticks: npt.NDArray[np.bool_]) -> Iterator[npt.NDArra
 def _is_handle(out: Array, flat: Array) -> bool:
     spread = np.sort(np.quantile(flat, 0.95, axis=0) - np.quantile(flat, 0.05, axis=0))
     return bool(THIN < spread[0] < NARROW and spread[1] < LONG and np.quantile(out, 0.9) > LEAST and np.mean(out > MOST - 2 * NOISE) < 0.03)
+
+
+def _stands(heights: Array) -> bool:
+    """Whether its points go down to the table, as those of what stands in front do; a few stray ones do not count."""
+    low, high = np.quantile(heights, 0.1), np.quantile(heights, 0.98)
+    return bool(low < ABOVE + 0.1 * (high - ABOVE) + 1.5 * CELL)
+
+
+def _is_edge(flat: Array, size: Array) -> bool:
+    """Whether it goes along a whole edge of the side, as what overhangs does."""
+    low, high = np.quantile(flat, 0.05, axis=0), np.quantile(flat, 0.95, axis=0)
+    long = int(np.argmax((high - low) / size))
+    return bool((high - low)[long] > EDGE * size[long] and abs(low + high)[1 - long] > EDGE * size[1 - long])
 
 
 def _measured(out: Array, flat: Array, level: float, axis: int, sign: float) -> tuple[Array, Array, float]:

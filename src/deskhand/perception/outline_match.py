@@ -27,6 +27,8 @@ STEP = np.deg2rad(6.0)  # between the turns that are tried
 SWEEPS = 0.1  # steps of the sweep's length, over the root of the area of what is seen
 FARTHEST = 1.4  # .. and the longest one: beyond it hardly anything of the upper side is seen
 FINE = 3  # times as fine outlines are drawn before they are averaged
+REFINED, ALIKE = 4, 0.02  # times that the size of a drawing is put right, until its area is so nearly that of what is seen
+GROUND = 0.003  # [m] from the table within which a pixel shows that, and a shadow on it if it is dark
 LOOKED_UP = 0.001  # [m] between the points by which the area is measured, where there are no more than ..
 MOST_CELLS = 150  # .. along a side
 
@@ -224,7 +226,9 @@ def _silhouette(
     shape = np.ceil((high - low) / cell).astype(int)
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
     plan = np.column_stack([rows.ravel(), columns.ravel()]) * cell + low
-    soft = refined(frame.color, own)
+    with np.errstate(invalid="ignore"):
+        ground = np.abs(points[..., 2]) < GROUND
+    soft = refined(frame.color, own, never=cv2.erode(ground.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0)
     shown = plan[_looked_up(frame, soft, plan, top) > 0.5]
     area = len(shown) * cell**2
     if area < settings.area or length > FARTHEST * np.sqrt(area):
@@ -314,14 +318,19 @@ def _drawn(polygons: Sequence[Array], angle: float, sweep: float) -> tuple[Array
     turned = [polygon @ np.array([[c, s], [-s, c]]) for polygon in polygons]
     corners = np.vstack(turned)
     area, across = _area(polygons), float(np.ptp(corners[:, 1]))
-    scale = (np.sqrt((across * sweep) ** 2 + 4 * area * SPREAD**2) - across * sweep) / (2 * area)  # scale² area + scale across sweep = SPREAD²
-    if scale * np.sqrt(area) < SPREAD / 4:
-        return None
-    side, middle = GRID * FINE, (corners.min(axis=0) + corners.max(axis=0)) / 2
-    outline = np.zeros((side, side), np.uint8)
-    for polygon in turned:
-        cv2.fillPoly(outline, [np.round(((polygon - middle) * scale - [sweep / 2, 0.0]) * FINE + side / 2).astype(np.int32)], 1)
-    canvas, upper = _swept(outline, round(sweep * FINE)), outline
+    side, middle, target = GRID * FINE, (corners.min(axis=0) + corners.max(axis=0)) / 2, float(SPREAD**2)
+    for _ in range(REFINED):
+        scale = (np.sqrt((across * sweep) ** 2 + 4 * area * target) - across * sweep) / (2 * area)  # scale² area + scale across sweep = target
+        if scale * np.sqrt(area) < SPREAD / 4:
+            return None
+        outline = np.zeros((side, side), np.uint8)
+        for polygon in turned:
+            cv2.fillPoly(outline, [np.round(((polygon - middle) * scale - [sweep / 2, 0.0]) * FINE + side / 2).astype(np.int32)], 1)
+        canvas, upper = _swept(outline, round(sweep * FINE)), outline
+        drawn = float(canvas.sum()) / FINE**2  # what is hollow sweeps over more than its width
+        if abs(drawn / SPREAD**2 - 1) < ALIKE:
+            break
+        target *= SPREAD**2 / drawn
     small = [cv2.resize(picture.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA) for picture in (canvas, upper)]
     total, places = float(small[0].sum()), np.arange(GRID)
     u, v = float(small[0].sum(axis=0) @ places) / total, float(small[0].sum(axis=1) @ places) / total

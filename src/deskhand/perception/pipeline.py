@@ -20,6 +20,7 @@ from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, nested, standing_at
+from deskhand.perception.containers.drawers import find_drawers
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
 from deskhand.perception.containers.openings import opening_of
@@ -64,7 +65,7 @@ from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
 log = logging.getLogger(__name__)
-COMPARTMENT_NAME = "compartment"
+COMPARTMENT_NAME, DRAWER_NAME = "compartment", "drawer"
 """Label of a part of what is divided by walls."""
 
 
@@ -126,9 +127,7 @@ class Perception:
         segments = join_coaxial(view, segment(view, self.settings, said), SegmentSettings())
         segments = join_hanging(view, segments, HangingSettings())
         segments = join_as_said(view, segments, said) if said is not None else segments
-        compartments, segments = find_compartments(view, segments)
-        hollows, rest = find_hollows(view, segments, self.settings)
-        hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
+        hollows, rest, unseen = self._open_objects(view, segments)
         hollows, rest = self._standing(view, frame, nested(hollows), rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
@@ -203,6 +202,13 @@ class Perception:
 
         return join_by_evidence(view, fits, segments, inside, apart)
 
+    def _open_objects(self, view: View, segments: list[Segment]) -> tuple[list[Hollow], list[Segment], list[Hollow]]:
+        """What is open at the top, in this look and as known from earlier ones; the segments that are left; what is known and not seen now."""
+        compartments, rest = find_compartments(view, segments)
+        drawers, rest = find_drawers(view, rest, compartments, self.settings)
+        hollows, rest = find_hollows(view, rest, self.settings)
+        return recall(view, self._containers, [*compartments, *drawers, *hollows], rest)
+
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
         if self.taught is None:
@@ -265,6 +271,8 @@ class Perception:
         label, _, names = self.classifier.named(look)
         if item.hollow is not None and item.hollow.divided:
             label, names = COMPARTMENT_NAME, ()
+        elif item.hollow is not None and item.hollow.drawer:
+            label, names = DRAWER_NAME, ()
         left = 1.0 - LOOK.hidden_doubt * min(1.0, hidden)
         names = tuple(replace(name, probability=left * name.probability) for name in names)
         width = view.valid.shape[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
@@ -15,6 +17,8 @@ FAR = 0.008  # [m] beyond which points do not belong together
 TURNS = 12  # yaws that are tried
 KEPT = 6  # starts that are refined
 DIFFERENT = np.deg2rad(12.0)
+SLIDES = (0.003, 0.001, 0.0004)  # [m] by which a pose is moved along its axes
+SUNK = 0.004  # [m] that a model may lie below what it stands on, by the noise of both
 
 
 def sampled(vertices: Array, faces: npt.NDArray[np.int32]) -> tuple[Array, Array]:
@@ -30,12 +34,18 @@ def sampled(vertices: Array, faces: npt.NDArray[np.int32]) -> tuple[Array, Array
     return points, across[chosen] / area[chosen, None]
 
 
-def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Array, lowest: float) -> list[tuple[float, Array]]:
+def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Array, lowest: float, floor: float = 0.0) -> list[tuple[float, Array]]:
     """Poses (cost, world_T_model) that bring a model's surface to the points (N, 3) that the camera at ``eye`` sees of it, best first.
 
     Iterative closest point, point to plane (Chen and Medioni 1991), from upright and overturned starts all around; only those that look different are kept.
-    The cost [m] counts both ways: seen points off the model, and model that should be seen where nothing is.
+    The cost [m] counts both ways: seen points off the model, and model that should be seen where nothing is; and how deep the model is below the ``floor`` [m,
+    world], which nothing goes through.
     """
+
+    def cost(points: Array, pose: Array) -> float:
+        deep = floor - float(transform_points(pose, surface)[:, 2].min())
+        return _cost(surface, normals, points, pose, eye) + max(0.0, deep - SUNK)
+
     half = (surface.min(axis=0) + surface.max(axis=0)) / 2
     coarse = seen[np.linspace(0, len(seen) - 1, min(len(seen), 250)).astype(int)]
     started = []
@@ -47,10 +57,21 @@ def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Ar
                 max(0.0, lowest) - float(transform_points(pose, surface)[:, 2].min()) if lowest > 0.02 else -float(transform_points(pose, surface)[:, 2].min())
             )
             pose = icp(surface, normals, coarse, pose, eye, 8)
-            started.append((_cost(surface, normals, coarse, pose, eye), pose))
+            started.append((cost(coarse, pose), pose))
     started.sort(key=lambda item: item[0])
-    refined = [icp(surface, normals, seen, pose, eye, 30) for _, pose in _apart(started)[:KEPT]]
-    return _apart(sorted(((_cost(surface, normals, seen, pose, eye), pose) for pose in refined), key=lambda item: item[0]))
+    refined = [_slid(icp(surface, normals, seen, pose, eye, 30), lambda pose: cost(seen, pose)) for _, pose in _apart(started)[:KEPT]]
+    return _apart(sorted(((cost(seen, pose), pose) for pose in refined), key=lambda item: item[0]))
+
+
+def _slid(pose: Array, cost: Callable[[Array], float]) -> Array:
+    """The pose moved along the model's axes to where it costs least: where no face across an axis is seen, planes do not tell how far it goes along that."""
+    best = cost(pose)
+    for step in SLIDES:
+        for axis in range(3):
+            for sign in (1.0, -1.0):
+                while (found := cost(moved := pose @ make_transform(None, sign * step * np.eye(3)[axis]))) < best:
+                    best, pose = found, moved
+    return pose
 
 
 def _ups() -> list[Array]:

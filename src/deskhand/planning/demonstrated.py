@@ -26,9 +26,18 @@ class Surface:
 
 
 @dataclass(frozen=True)
+class Post:
+    """A peg: (x, y) [m] of its axis, its rank among its row by lightness, the colours of the rings on it, the lowest first."""
+
+    position: tuple[float, float]
+    rank: str
+    rings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Act:
     """A step in this scene: an object ``in`` a container, or its centre at (x, y) [m], turned by ``yaw`` [rad] where that matters, ``on`` objects (ids) or
-    on a surface ``level`` [m] above the table.
+    on a surface ``level`` [m] above the table; or a ring that has to ``hang`` on the peg at (x, y), ``take``: that of the peg on which it is then.
     """
 
     text: str
@@ -40,11 +49,12 @@ class Act:
     yaw: float | None = None
     level: float = 0.0
     on: tuple[str, ...] = ()
+    take: tuple[float, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         data = {name: getattr(self, name) for name in ("text", "object_id", "relation", "target_id", "x", "y", "yaw", "level")}
-        return data | {"on": list(self.on)}
+        return data | {"on": list(self.on), "take": None if self.take is None else list(self.take)}
 
 
 @dataclass
@@ -56,12 +66,16 @@ class Transfer:
     missing: list[str] = field(default_factory=list)
 
 
-def steps_for_scene(steps: Sequence[Step], objects: Sequence[Seen], surfaces: Sequence[Surface]) -> Transfer:
+def steps_for_scene(steps: Sequence[Step], objects: Sequence[Seen], surfaces: Sequence[Surface], posts: Sequence[Post] = ()) -> Transfer:
     """What the steps of a demonstration come to in a scene.
 
     A thing's role is its colour where one is said, and its place among its like by lightness. ``surfaces``: plates, the lightest first.
+    ``posts``: pegs. A ring can be taken only where it is the uppermost one by then.
     """
     out = Transfer()
+    if any(role.kind == "peg" for step in steps for role in step.where):
+        _hang(steps, posts, out)
+        return out
     cast = _cast(steps, objects, out)
     places: dict[str, Act] = {}
     for step in steps:
@@ -73,6 +87,26 @@ def steps_for_scene(steps: Sequence[Step], objects: Sequence[Seen], surfaces: Se
             out.acts.append(act)
             places[act.object_id] = act
     return out
+
+
+def _hang(steps: Sequence[Step], posts: Sequence[Post], out: Transfer) -> None:
+    """Rings over pegs, one after the other."""
+    on = [list(post.rings) for post in posts]
+    for step in steps:
+        ring, goal = step.what.color, [number for number, post in enumerate(posts) if post.rank == step.where[0].rank]
+        here = [number for number, rings in enumerate(on) if ring in rings]
+        if len(goal) != 1 or step.what.kind != "ring":
+            out.missing.append(f"'{step.text}': {len(goal) or 'no'} pegs fit '{step.where[0].words}'.")
+        elif len(here) != 1:
+            out.missing.append(f"'{step.text}': {len(here) or 'no'} rings on pegs fit '{step.what.words}'.")
+        elif on[here[0]][-1] != ring:
+            out.missing.append(f"'{step.text}': the {ring} ring lies under the {on[here[0]][-1]} one by then.")
+        else:
+            on[goal[0]].append(on[here[0]].pop())
+            x, y = posts[goal[0]].position
+            out.acts.append(Act(step.text, "", "hang", "", x, y, take=posts[here[0]].position))
+            continue
+        return  # what follows rests on it
 
 
 def _cast(steps: Sequence[Step], objects: Sequence[Seen], out: Transfer) -> dict[Role, Seen]:

@@ -21,6 +21,7 @@ FLOOR = 0.006
 STAR_INNER = 0.5  # radius of a star's inward corners over that of its points
 MOON_INNER = (0.5, 0.8)  # middle and radius of the circle that a crescent lacks, over the radius of the whole
 PEG_BORE = 0.013  # [m] through the rings that go over pegs
+RING_SECTORS = 8  # pieces of such a ring
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,17 @@ def _ring(size: Size) -> list[Array]:
 
 
 def _peg_ring(size: Size) -> list[Array]:
-    """A flat ring to be put over a peg: its bore stays the same, however wide it is."""
-    return tube((size[0] / 2, 0.0), (size[0] / 2, size[2]), size[0] / 2 - PEG_BORE / 2)
+    """A flat ring to be put over a peg: its bore stays the same, however wide it is. Few pieces, since rings lie on rings and every pair is in contact."""
+    corner = PEG_BORE / 2 / np.cos(np.pi / RING_SECTORS)  # what is as wide as the bore goes through
+    pieces = []
+    for first in range(RING_SECTORS):
+        ends = 2 * np.pi * (first + np.array([0.0, 1.0])) / RING_SECTORS
+        outside = np.linspace(ends[0], ends[1], 4)
+        sector = np.vstack(
+            [size[0] / 2 * np.column_stack([np.cos(outside), np.sin(outside)]), corner * np.column_stack([np.cos(ends[::-1]), np.sin(ends[::-1])])]
+        )
+        pieces.append(prism(sector, 0.0, size[2]))
+    return pieces
 
 
 def _basket(size: Size) -> list[Array]:

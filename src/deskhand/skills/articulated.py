@@ -4,83 +4,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
-import cv2
 import numpy as np
-import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle, transform_points
-from deskhand.grasping.generator import MIN_WIDTH_ABOVE
-from deskhand.perception.handles import Handle, find_handles
-from deskhand.skills.base import HALTED, HOME, UNREACHED, SkillContext, SkillError, skill
-from deskhand.skills.handle_grips import PREGRASP, ROOM, HandleGrip, handle_grips
-from deskhand.types import CollisionObject, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, Shape, SkillResult
+from deskhand.geometry import Array, make_transform, rotation_about
+from deskhand.perception.handles import Handle, handles_in
+from deskhand.skills.base import HALTED, SkillContext, skill
+from deskhand.skills.handle_moves import ALL, LITTLE, MOST, NEAR, Way, apart_from, move_by_handle, moved_text
+from deskhand.types import CollisionObject, Scene, SceneObject, SceneUpdate, Shape, SkillResult
 
 log = logging.getLogger(__name__)
 
-OPENING = 0.024  # [m] that the fingers are open wider than a handle as they come: no more, other handles are near
-SLOW = 0.3  # of the full speed
 LONGEST = 0.30  # [m]
 UPRIGHT = np.deg2rad(80.0)  # of a lid, from which on it is seen to be open; looks err
 WIDE_OPEN = np.deg2rad(100.0)  # of a lid: past upright it stays
 FALLS = np.deg2rad(80.0)  # by which it may fall on from there
 ARC = np.deg2rad(10.0)  # between waypoints
 ALONG = (0.5, 0.25, 0.0)  # of a lid's turn, by which the hand turns as well: all of it brings the wrist behind the lid
-LITTLE, MOST, ALL = 0.1, 0.4, 0.97  # of the way must be within reach: nobody knows how far to shut; a lid that is not past upright falls shut
 OFF_MIDDLE = 0.25  # of half the lid, that its handle is off the middle: it is beside the edge that rises
-BESIDE = 0.006  # [m] up to which what is seen is near where a point of the handle should be
-LEFT = 0.1  # of that, in the mean over its points, by which its old place must be farther from all that is seen
-FEWEST, SHARE = 8, 0.3  # points that must be seen where it has gone to, and of those that were
-CLOSE = 0.003  # [m] about a handle in which points are its own
-NEAR = 0.03  # [m] of the handle: what looks took for an object of its own
-SLIPPED = 0.004  # [m] that the fingers may close further
-OUT = 0.3  # of the way back out that must be free
-TRIES = 12  # ways to grip that are planned
-ARM = 0.1  # [m] by which an angle [rad] counts as much as a distance
-
-
-@dataclass(frozen=True)
-class _Way:
-    """How a handle goes.
-
-    Attributes:
-        at: its world transform (4, 4) after an amount: [m], or [rad] of a knob.
-        amounts: of the waypoints; the last is all of it.
-        least: what it must move by to have moved, and ``step`` in which looks tell how far.
-        beyond: how much further it may go by itself.
-        within_reach: share of the way that must be.
-        hand: shares of its turn by which the hand may turn as well.
-        pivot: (3,) axis about which it turns between the fingers; None: it does not.
-    """
-
-    at: Callable[[float], Array]
-    amounts: tuple[float, ...]
-    least: float = 0.02
-    step: float = BESIDE
-    beyond: float = 0.0
-    within_reach: float = MOST
-    hand: tuple[float, ...] = (0.0,)
-    pivot: Array | None = None
-
-    def waypoints(self, pose: Array, share: float) -> tuple[Array, ...]:
-        """World_T_tcp (4, 4) of a hand at ``pose`` that turns by ``share`` of what it holds."""
-        return tuple(self.after(amount, pose, share) for amount in self.amounts)
-
-    def after(self, amount: float, pose: Array, share: float) -> Array:
-        """World_T_tcp (4, 4) of that hand after an amount."""
-        step = self.at(amount)
-        turned = cv2.Rodrigues(share * cv2.Rodrigues(step[:3, :3])[0])[0]
-        return make_transform(turned @ pose[:3, :3], transform_points(step, pose[:3, 3][None])[0])
-
-    def gone(self, start: Array, now: Array, share: float) -> float:
-        """The amount by which a hand has gone that began at ``start``: of the nearest place on the way."""
-        fine = np.linspace(0.0, self.amounts[-1], 200)
-        poses = [self.after(float(amount), start, share) for amount in fine]
-        return float(fine[int(np.argmin([np.linalg.norm(pose[:3, 3] - now[:3, 3]) + ARM * rotation_angle(pose, now) for pose in poses]))])
+GROWN = 0.02  # [m] that a case is longer with its drawer shut than it seemed behind an open one: by the front
+PUSHES = 3  # of a drawer that is farther open than the arm can go with one grip
 
 
 @skill
@@ -98,15 +42,48 @@ def open_drawer(ctx: SkillContext, object_id: str, distance: float = 0.15, near:
 @skill
 def close_drawer(ctx: SkillContext, object_id: str, distance: float = LONGEST, near: Array | None = None) -> SkillResult:
     """Push a drawer in, held by its handle, until it stops, or by ``distance`` [m]. ``near``, ``data`` and codes as :func:`open_drawer`."""
-    return _slide(ctx, "close", object_id, distance, near, -1.0)
+    before = ctx.scene()
+    result = _slide(ctx, "close", object_id, distance, near, -1.0)
+    for _ in range(PUSHES - 1):  # the arm may reach a part of the way with one grip
+        left = distance - float(result.data["moved"])
+        if result.data["stopped"] or left < NEAR or ctx.belief.scene is None:
+            break
+        handle = np.asarray(result.data["handle"], dtype=float)
+        try:
+            more = _slide(ctx, "close", _with_handle(ctx.belief.scene, object_id, handle), left, handle, -1.0)
+        except DeskhandError as error:
+            log.info("no further: %s: %s", error.code, error)
+            break
+        data = {**more.data, "object_id": object_id, "moved": round(float(result.data["moved"]) + float(more.data["moved"]), 4)}
+        result = SkillResult("", moved_text(object_id, data["moved"], "m", bool(data["stopped"])), data)
+    _note_shut(ctx, before, object_id, np.asarray(result.data["handle"], dtype=float), bool(result.data["stopped"]))
+    return result
+
+
+def _note_shut(ctx: SkillContext, before: Scene, object_id: str, handle: Array, stopped: bool) -> None:
+    """An open drawer that is not seen any more since it was pushed is in what its handle is on now, where it went no further, or that is no longer than before:
+    a drawer that stands a little open seems to be a part of its case.
+    """
+    after = ctx.belief.scene
+    if after is None or any(item.id == object_id for item in after.objects) or not any(item.id == object_id and item.is_container for item in before.objects):
+        return
+    bodies = [item for item in after.objects if apart_from(item, handle) < NEAR and not item.is_container]
+    if not bodies:
+        return
+    body = max(bodies, key=lambda item: float(np.prod(item.size)))
+    was = next((item for item in before.objects if item.id == body.id), None)
+    if stopped or (was is not None and float((np.sort(body.size[:2]) - np.sort(was.size[:2])).max()) < GROWN):
+        ctx.belief.shut[object_id] = body.id
 
 
 def _slide(ctx: SkillContext, verb: str, object_id: str, distance: float, near: Array | None, sign: float) -> SkillResult:
     if not (np.isfinite(distance) and 0.02 <= distance <= LONGEST):
         raise DeskhandError("invalid_input", f"the distance must be 0.02 to {LONGEST:g} m, got {distance}.")
-    scene, handle = _begin(ctx, verb, object_id, near, on_top=False)
-    way = _Way(lambda amount: make_transform(translation=sign * amount * handle.outward), (distance,), within_reach=MOST if sign > 0 else LITTLE)
-    return _by_the_handle(ctx, scene, handle, way, "m")
+
+    def way_of(scene: Scene, handle: Handle) -> Way:
+        return Way(lambda amount: make_transform(translation=sign * amount * handle.outward), (distance,), within_reach=MOST if sign > 0 else LITTLE)
+
+    return _from_new_looks(ctx, verb, object_id, near, False, way_of, "m")
 
 
 @skill
@@ -125,11 +102,11 @@ def open_lid(ctx: SkillContext, object_id: str, near: Array | None = None) -> Sk
         return make_transform(rotation, edge - rotation @ edge)
 
     amounts = radius * np.append(np.arange(ARC, WIDE_OPEN, ARC), WIDE_OPEN)
-    return _by_the_handle(
+    return move_by_handle(
         ctx,
         scene,
         handle,
-        _Way(at, tuple(map(float, amounts)), least=radius * UPRIGHT, beyond=radius * FALLS, within_reach=ALL, hand=ALONG, pivot=turning),
+        Way(at, tuple(map(float, amounts)), least=radius * UPRIGHT, beyond=radius * FALLS, within_reach=ALL, hand=ALONG, pivot=turning),
         "m",
     )
 
@@ -150,7 +127,31 @@ def turn_knob(ctx: SkillContext, object_id: str, angle: float, near: Array | Non
         return make_transform(rotation, handle.centre - rotation @ handle.centre)
 
     amounts = (*np.arange(2 * ARC, abs(angle), 2 * ARC), abs(angle))
-    return _by_the_handle(ctx, scene, handle, _Way(at, tuple(map(float, amounts)), least=0.2, step=0.1, hand=(1.0,)), "rad")
+    return move_by_handle(ctx, scene, handle, Way(at, tuple(map(float, amounts)), least=0.2, step=0.1, hand=(1.0,)), "rad")
+
+
+def _from_new_looks(
+    ctx: SkillContext, verb: str, object_id: str, near: Array | None, on_top: bool, way_of: Callable[[Scene, Handle], Way], unit: str
+) -> SkillResult:
+    """Grip and move a handle; from a new look once more where the hand met something on the way to it, closed on nothing, or
+    what should open has not moved.
+    """
+    scene, handle = _begin(ctx, verb, object_id, near, on_top)
+    try:
+        return move_by_handle(ctx, scene, handle, way_of(scene, handle), unit)
+    except DeskhandError as error:
+        if error.code not in HALTED | {"grasp_failed"} | ({"not_moved"} if verb == "open" else set()):
+            raise
+        log.info("%s once more: %s: %s", verb, error.code, error)
+    scene = ctx.look()
+    scene, handle = _begin(ctx, verb, _with_handle(scene, object_id, handle.centre), handle.centre, on_top)
+    return move_by_handle(ctx, scene, handle, way_of(scene, handle), unit)
+
+
+def _with_handle(scene: Scene, object_id: str, place: Array) -> str:
+    """The id of what a handle at ``place`` (3,) is on, by a new look: the nearest, of what has one."""
+    found = [(float(np.linalg.norm(other.centre - place)), item.id) for item in scene.objects for other in handles_in(scene, item)]
+    return min(found, default=(0.0, object_id))[1]
 
 
 # ---------------------------------------------------------------- which handle
@@ -165,7 +166,7 @@ def _begin(ctx: SkillContext, verb: str, object_id: str, near: Array | None, on_
     if not len(scene.cloud):
         scene = ctx.look()
     item = scene.get(object_id)
-    handles = [handle for handle in find_handles(scene.cloud, item, float(scene.table.pose[2, 3])) if handle.on_top == on_top]
+    handles = [handle for handle in handles_in(scene, item) if handle.on_top == on_top]
     if not handles:
         raise DeskhandError("no_handle", f"no handle is seen on {'top' if on_top else 'a side'} of {object_id}.", hint="Look from another side.")
     if near is None and len(handles) > 1:
@@ -194,142 +195,3 @@ def _hinge(item: SceneObject, handle: Handle) -> tuple[Array, Array]:
     edge = item.position - forth * item.size[axis] / 2
     edge[2] = float(handle.centre[2] - handle.size[0] / 2)
     return edge, np.cross(forth, [0.0, 0.0, 1.0])
-
-
-# ---------------------------------------------------------------- moving
-
-
-def _by_the_handle(ctx: SkillContext, scene: Scene, handle: Handle, way: _Way, unit: str) -> SkillResult:
-    """Grip it, go along the way, let go, look."""
-    gripper, allow = ctx.robot.arm.gripper, _touched(scene, handle, way)
-    ctx.step(0.15, f"grip the handle of {handle.object_id}")
-    grips = handle_grips(handle, gripper, float(scene.table.pose[2, 3]), way.pivot)
-    if not grips:
-        raise DeskhandError("no_grasp", f"the handle of {handle.object_id} is too wide for the fingers: {1000 * handle.size[2]:.0f} mm.")
-    ctx.grip(min(gripper.width_max, min(grip.width for grip in grips) + OPENING))
-    above, onto, share = _planned(ctx, [grip for grip in grips if grip.width <= ctx.width() - ROOM], way, allow)
-    ctx.execute(above)
-    ctx.belief.disturb(pushes=True)
-    ctx.execute(onto)
-    closed = ctx.grip(gripper.width_min).width
-    if closed < gripper.width_min + MIN_WIDTH_ABOVE:
-        _back(ctx, allow)
-        raise DeskhandError("grasp_failed", f"nothing is between the fingers where the handle of {handle.object_id} should be.")
-    ctx.step(0.4, f"move it by its handle ({1000 * closed:.0f} mm thick)")
-    start = ctx.robot.tcp_pose()
-    stopped = _follow(ctx, way.waypoints(start, share), allow, lambda: ctx.width() < closed - SLIPPED)
-    gone = way.gone(start, ctx.robot.tcp_pose(), share)
-    ctx.step(0.7, "let go and look")
-    ctx.grip(min(gripper.width_max, closed + OPENING))
-    _back(ctx, allow)
-    return _told(ctx.look(), scene, handle, way, gone, stopped, unit)
-
-
-def _planned(ctx: SkillContext, grips: list[HandleGrip], way: _Way, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, float]:
-    """To before the first grip that can be reached and from which enough of the way can be gone, on to it, and by which share of its turn the hand turns; all
-    is planned before anything moves.
-    """
-    left, last = list(grips), DeskhandError("no_grasp", "no way to grip the handle could be planned.")
-    while left and len(grips) - len(left) < TRIES:
-        above = ctx.plan(MotionGoal(poses=tuple(grip.before for grip in left)))
-        grip = left.pop(above.goal_index)
-        try:
-            onto = ctx.plan_line((grip.pose,), PlanOptions(start=above.end, speed_scale=SLOW, allow=allow))
-        except DeskhandError as error:
-            last = _unreached(error, "a grip")
-            continue
-        for share in way.hand:
-            try:
-                poses = way.waypoints(grip.pose, share)
-                there = ctx.plan_line(poses, PlanOptions(start=onto.end, speed_scale=SLOW, allow=allow, min_fraction=way.within_reach))
-                if way.pivot is not None:  # back by any other way the hand takes the lid along
-                    ctx.plan_line((_out(poses[-1]),), PlanOptions(start=there.end, allow=allow, min_fraction=OUT))
-                return above, onto, share
-            except DeskhandError as error:
-                last = _unreached(error, "the way from a grip")
-    raise last
-
-
-def _unreached(error: DeskhandError, what: str) -> DeskhandError:
-    """The error, where another grip may do; else it is raised."""
-    if error.code not in UNREACHED:
-        raise error
-    log.info("not by %s: %s: %s", what, error.code, error)
-    return error
-
-
-def _follow(ctx: SkillContext, waypoints: tuple[Array, ...], allow: tuple[tuple[str, str], ...], slipped: Callable[[], bool]) -> bool:
-    """Along the way, or as far as it goes; True when it went no further, or slipped out of the fingers, before its end."""
-    try:
-        ctx.execute(ctx.plan_line(waypoints, PlanOptions(speed_scale=SLOW, allow=allow, min_fraction=LITTLE)), slipped)
-    except DeskhandError as error:
-        if error.code not in HALTED and (error.code != "cancelled" or ctx.cancelled()):
-            raise
-        log.info("it goes no further: %s: %s", error.code, error)
-        return True
-    return False
-
-
-def _back(ctx: SkillContext, allow: tuple[tuple[str, str], ...]) -> None:
-    """Out the way the hand came in, or up."""
-    now = ctx.robot.tcp_pose()
-    for out in (_out(now), make_transform(translation=[0, 0, PREGRASP]) @ now):
-        try:
-            ctx.execute(ctx.plan_line((out,), PlanOptions(allow=allow, speed_scale=2 * SLOW, min_fraction=OUT)))
-            return
-        except DeskhandError as error:
-            _unreached(error, "straight out")
-    ctx.execute(ctx.plan(MotionGoal(named=HOME), PlanOptions(allow=allow)))
-
-
-def _out(pose: Array) -> Array:
-    """World_T_tcp (4, 4) back along the approach."""
-    return np.asarray(pose @ make_transform(translation=[0, 0, -PREGRASP]))
-
-
-def _touched(scene: Scene, handle: Handle, way: _Way) -> tuple[tuple[str, str], ...]:
-    """The gripper may touch what the handle is on, and what looks took for objects of their own that are parts of it: at the handle and within its box, or as
-    high, where the handle goes straight into them: the case of a drawer that stands open.
-    """
-    body = scene.get(handle.object_id)
-    ends = [transform_points(way.at(amount), handle.centre[None])[0] for amount in np.linspace(0.0, way.amounts[-1], 20)]
-    into = [end for end in ends if float((end - handle.centre) @ handle.outward) < 0] if way.pivot is None else []
-    parts = [item.id for item in scene.objects if _apart(item, handle.centre) < NEAR and _apart(body, item.position) < NEAR]
-    parts += [item.id for item in scene.objects if item.top > handle.centre[2] and any(_apart(item, end) < NEAR for end in into)]
-    return tuple(("gripper", name) for name in {handle.object_id, *parts})
-
-
-def _apart(item: SceneObject, place: Array) -> float:
-    """Distance [m] of a place (3,) from an object's box."""
-    local = np.abs(item.pose[:3, :3].T @ (place - item.position)) - np.asarray(item.size, dtype=float) / 2
-    return float(np.linalg.norm(np.maximum(local, 0.0)))
-
-
-# ---------------------------------------------------------------- what a look says
-
-
-def _told(after: Scene, before: Scene, handle: Handle, way: _Way, longest: float, stopped: bool, unit: str) -> SkillResult:
-    """By which amount the handle has gone as is seen, less than the hand where it slipped; whether it has left its place."""
-    name, points = handle.object_id, _within(before.cloud, handle, np.eye(4))
-    tree = cKDTree(np.asarray(after.cloud, dtype=float) if len(after.cloud) else np.full((1, 3), np.inf))
-    steps = np.arange(0.0, longest + way.step + way.beyond, way.step / 4)
-    apart = np.array([np.minimum(tree.query(transform_points(way.at(float(step)), points))[0], BESIDE).mean() for step in steps])
-    there = np.array([len(_within(after.cloud, handle, way.at(float(step)))) for step in steps])
-    gone = (steps >= way.least) & (there >= max(FEWEST, SHARE * len(points)))
-    best = int(np.where(gone, apart, np.inf).argmin())
-    if not gone[best] or apart[0] < apart[best] + LEFT * BESIDE:
-        where = "still seen where it was" if there[0] >= SHARE * len(points) else "not seen where it may have gone"
-        data: dict[str, Any] = {"object_id": name, "moved": 0.0, "stopped": stopped}
-        raise SkillError("not_moved", f"the handle of {name} is {where} (the hand went {longest:.3g} {unit}).", data)
-    moved = float(steps[best])
-    place = transform_points(way.at(moved), handle.centre[None])[0]
-    data = {"object_id": name, "handle": np.round(place, 4).tolist(), "moved": round(moved, 4), "stopped": stopped}
-    return SkillResult("", f"the handle of {name} has gone {moved:.2g} {unit}{', and goes no further' if stopped else ''}; it is seen there", data)
-
-
-def _within(cloud: npt.NDArray[np.float32], handle: Handle, gone: Array) -> Array:
-    """Points (N, 3) that are seen where the outer half of the handle would be after ``gone`` (4, 4)."""
-    points = np.asarray(cloud, dtype=float)
-    turn = gone[:3, :3] @ np.column_stack([handle.outward, handle.along, handle.across])
-    local = (points - transform_points(gone, handle.centre[None])[0]) @ turn - [handle.size[0] / 4, 0.0, 0.0]
-    return np.asarray(points[(np.abs(local) <= np.asarray(handle.size) / [4, 2, 2] + CLOSE).all(axis=1)])

@@ -12,6 +12,7 @@ import numpy as np
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
+from deskhand.skills.columns import Columns
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
@@ -25,7 +26,7 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
-_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "known", "felt", "corrections", "again", "alike", "pans")
+_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns")
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
@@ -64,6 +65,7 @@ class Belief:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the gripper.
         hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
+        shut: id of a drawer that the robot has pushed in since it was seen open -> of what it is in; until it is seen open again, or that is not seen.
         memory: is told what is seen, taken and put down.
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
         felt: what objects were like in the gripper; a look that says otherwise is overruled.
@@ -71,6 +73,7 @@ class Belief:
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
+        columns: what was put on its like.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -82,12 +85,14 @@ class Belief:
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
+        self.shut: dict[str, str] = {}
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
         self.corrections = Corrections()
         self.again = KnownAgain()
         self.alike = LookAlikes()
         self.pans = OnPans()
+        self.columns = Columns()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -113,11 +118,14 @@ class Belief:
             scene = self.pans.apart(scene) if carried else scene
             scene, proved = with_known(scene, frame, self.known | carried)
             self.known = {name: item for name, item in proved.items() if name not in carried}
+        scene = self.columns.apart(scene)
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
         scene = self.corrections.apply(replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects)))
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
+        ids = {item.id for item in scene.objects}
+        self.shut = {name: body for name, body in self.shut.items() if name not in ids and body in ids}
         self.scene, self.fresh = scene, True
         if self.memory is not None:
             evidence = None
@@ -161,6 +169,7 @@ class Belief:
         self.again.taken()
         self.alike.taken(item.id)
         self.pans.taken(item.id)
+        self.columns.taken(item.id)
         self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -210,8 +210,8 @@ def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, st
     return ctx.plan(goal, PlanOptions(allow=allow, draft=draft))
 
 
-def release(ctx: SkillContext, held: Held) -> None:
-    """Open, tell the planner, rise."""
+def release(ctx: SkillContext, held: Held, near: Collection[str] = ()) -> None:
+    """Open, tell the planner, rise. ``near``: what else the fingers may touch there."""
     ctx.step(0.65, f"let {held.object.id} go")
     ctx.belief.disturb()
     width = max(held.width, ctx.width())
@@ -222,7 +222,7 @@ def release(ctx: SkillContext, held: Held) -> None:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()
-    allow = (("gripper", held.object.id),)
+    allow = tuple(("gripper", name) for name in (held.object.id, *near))
     move_off(ctx, opened, width, allow)
     try:
         ctx.leave(RISE, allow, least=0.2)

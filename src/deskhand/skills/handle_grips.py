@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.handles import Handle
 
 PREGRASP = 0.07  # [m] back along the approach
+SHORT = 0.035  # [m] of the same, where the arm does not reach farther
 ROOM = 0.006  # [m] that the fingers are open wider than a handle
 BEHIND = 0.004  # [m] beside a finger that goes behind a bar
 TIPS = 0.003  # [m] between the finger tips and the side that the handle is on, or the table
 UP = 0.75  # of an upright handle, at which it is gripped: a lid turns towards the fingers
+LONG = 0.05  # [m] of a bar, from which on it is gripped off its middle too, where that is in the way of something
+ASIDE = 0.3  # of its length
 TILTS = np.deg2rad([90.0, 75.0, 60.0, 45.0, 30.0, 0.0])  # of the approach from straight down, towards straight in
 SQUARE = 0.1  # cosine between approach and closing
 SAME = 0.9  # cosine from which on a direction is the one asked for
@@ -28,25 +31,36 @@ class HandleGrip:
     pose: Array
     width: float
 
-    @property
-    def before(self) -> Array:
-        """world_T_tcp (4, 4) from where the hand comes straight in."""
-        return np.asarray(self.pose @ make_transform(translation=[0, 0, -PREGRASP]))
+    def before(self, back: float = PREGRASP) -> Array:
+        """world_T_tcp (4, 4) from where the hand comes straight in, ``back`` [m] along the approach."""
+        return np.asarray(self.pose @ make_transform(translation=[0, 0, -back]))
 
 
 def handle_grips(handle: Handle, gripper: GripperConfig, floor: float, pivot: Array | None = None) -> list[HandleGrip]:
-    """Grips that the fingers are wide enough for: straight in first, then more and more from above; a handle on top from above only.
+    """Grips that the fingers are wide enough for: straight in first, then more and more from above; a handle on top from above only. Long
+    bars last off their middle.
 
     ``floor`` [m]: height of the table. ``pivot`` (3,): the handle turns about it between the fingers, which close along it.
     """
     down = np.array([0.0, 0.0, -1.0])
-    found = []
+    found, beside = [], []
     for tilt in (0.0,) if handle.on_top else TILTS:
         approach = down if handle.on_top else np.cos(tilt) * down - np.sin(tilt) * handle.outward
         for closing, width in _closings(handle, approach, gripper):
             if width <= gripper.width_max - ROOM and (pivot is None or abs(closing @ pivot) > SAME):
                 found += [HandleGrip(_pose(handle, approach, sign * closing, width, gripper, floor), width) for sign in (1.0, -1.0)]
-    return found
+                if not handle.on_top and handle.size[1] > LONG and abs(closing @ handle.along) < SQUARE:
+                    beside += [
+                        HandleGrip(_pose(_part(handle, share), approach, sign * closing, width, gripper, floor), width)
+                        for share in (ASIDE, -ASIDE)
+                        for sign in (1.0, -1.0)
+                    ]
+    return found + beside
+
+
+def _part(handle: Handle, share: float) -> Handle:
+    """The handle about a place off its middle by a share of its length."""
+    return replace(handle, centre=handle.centre + share * handle.size[1] * handle.along)
 
 
 def _closings(handle: Handle, approach: Array, gripper: GripperConfig) -> Iterator[tuple[Array, float]]:

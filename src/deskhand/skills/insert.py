@@ -63,7 +63,7 @@ def insert(ctx: SkillContext, target_id: str, hole: Array, turn: float = 0.0, mi
     names = [item.id for item in scene.objects if item.id != held.object.id and (item.id == target_id or _over(target, item.position[:2]))]
     allow = tuple((one, name) for name in names for one in (held.object.id, "gripper"))
     data: dict[str, Any] = {"object_id": held.object.id, "tried": 0, "depth": 0.0}
-    for offset in _spiral():
+    for offset in spiral():
         data["tried"] += 1
         if _lower(ctx, held, way, offset, allow, data):
             break
@@ -92,7 +92,7 @@ def _way(ctx: SkillContext, held: Held, target: SceneObject, hole: Array, turn: 
     return _Way(make_transform(rotation, shift), target.top, float(np.clip(tips - held.object.bottom - CLEAR, 0.0, DEEPEST)))
 
 
-def _spiral() -> Iterator[Array]:
+def spiral() -> Iterator[Array]:
     """Offsets (2,) [m]: the middle first, then rings about it."""
     yield np.zeros(2)
     for radius in np.arange(STEP, SEARCH + 1e-9, STEP):

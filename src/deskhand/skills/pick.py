@@ -17,6 +17,7 @@ from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted,
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
+from deskhand.skills.lifting import lift
 from deskhand.skills.presence import levelled
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
@@ -48,7 +49,7 @@ class _Trace:
         touch: what the gripper may touch: the object, and other seen objects that may be parts of it.
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
-        lift_touch: what may touch on the way up from there, and down again.
+        lift_touch: what may touch on the way up from there, and down again. ``way`` (3,) [m] that it was lifted.
         track: how far the fingers were apart on the way up.
         apart: [m] by which what is in the gripper is put down beside where it was, away from the rest of what was taken for one object.
     """
@@ -63,6 +64,7 @@ class _Trace:
     lift_touch: tuple[tuple[str, str], ...] = ()
     apart: Array = field(default_factory=lambda: np.zeros(3))
     track: LiftTrack | None = None
+    way: Array = field(default_factory=lambda: np.zeros(3))
 
 
 @skill
@@ -163,7 +165,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         )
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
-    held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted), united=bool(of_it))
+    held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, trace.way), united=bool(of_it))
     trace.data.update(object_id=item.id, label=held.label, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[o.id for o in along])
     other_kind = f" and by that a {held.label}, not a {item.label}" if held.label != item.label else ""
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
@@ -223,14 +225,14 @@ def _back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:
 
 
 def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace) -> float:
-    """Attach and lift straight up; returns the height [m]."""
+    """Attach and lift; returns the height [m]."""
     trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
     known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
     touched = {"table", item.support, *parts} & known | ctx.touching(item.id)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
     trace.track = LiftTrack(ctx.robot, ctx.width)
-    ctx.rise(LIFT, trace.lift_touch, watch=trace.track)
+    trace.way = lift(ctx, LIFT, trace.lift_touch, trace.track)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
 
 
@@ -302,10 +304,10 @@ def _off(closed: float, expected: float) -> str:
     )
 
 
-def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:
+def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, way: Array) -> Array:
     """world_T_tcp when the gripper closed, from the pose now: where the object sits in the gripper follows from it."""
     pose = ctx.robot.tcp_pose().copy()
-    pose[2, 3] -= lifted
+    pose[:3, 3] -= way
     return pose if rotation_angle(pose, grasp.pose) < 0.2 else grasp.pose
 
 

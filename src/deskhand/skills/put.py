@@ -22,7 +22,7 @@ from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.presence import levelled
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.standing import standing_places
+from deskhand.skills.standing import standing_places, upper_middle
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
@@ -33,6 +33,8 @@ CLOSE_ENOUGH = 0.03  # [m] between where an object was put and where it is seen,
 EXACT = 0.010  # [m] the same where one was
 TURNED = 0.2  # [rad] that its heading may differ from the one that was asked for
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
+OVER = 0.5  # share of the lesser edge of what carries it by which its middle may be off that one's
+OVER_AGAIN = 0.3  # the same, from which on it is put down again
 PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
 LOOKS = 2  # at what was put where it gives way, until it is proved there
 SETTLES = 1.5  # [s] between them: a balance comes to rest
@@ -87,9 +89,24 @@ def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
     target = scene.get(target_id)
     _check_carriers([target])
     lies = level(target.pose, target.size)
+    held = _about_its_upper_side(ctx, held)
     place, height = _place_on_top(ctx, held, target)
+    if height == target.top and np.allclose(place, target.position[:2]) and (middle := upper_middle(target)) is not None:
+        place = middle
     yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight and height == target.top else None
     return put_down(ctx, held, scene, Target(place, yaw, height, (target_id,), f"the top of {target_id}"))
+
+
+def _about_its_upper_side(ctx: SkillContext, held: Held) -> Held:
+    """What is held, with the middle of its upper side as its centre: where a box about what was seen of it has its own tells less."""
+    middle = upper_middle(held.object)
+    if middle is None:
+        return held
+    shift = np.eye(4)
+    shift[:3, 3] = held.object.pose[:3, :3].T @ np.append(middle - held.object.position[:2], 0.0)
+    held = replace(held, object=replace(held.object, pose=held.object.pose @ shift), tcp_T_object=held.tcp_T_object @ shift)
+    ctx.belief.held = held
+    return held
 
 
 def _place_on_top(ctx: SkillContext, held: Held, target: SceneObject) -> tuple[Array, float]:
@@ -122,10 +139,11 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
     if found is None:
         raise SkillError("place_failed", f"{name} is not seen after it was put on {target.name}.", data)
     off = float(data["off_by"])
-    if target.exact and CORRECT < off < CLOSE_ENOUGH and not corrected:
+    most, again = _how_far_off(before, target)
+    if again < off < CLOSE_ENOUGH and not corrected:
         log.info("%s is %.0f mm off: once more", name, 1000 * off)
         return _again(ctx, found, target, data)
-    if off > (EXACT if target.exact else CLOSE_ENOUGH):
+    if off > most:
         raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
     if abs(turned := float(data.get("turned_by", 0.0))) > TURNED:
         raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
@@ -133,6 +151,16 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     _carries_now(ctx, before, target)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
+
+
+def _how_far_off(before: Scene, target: Target) -> tuple[float, float]:
+    """How far [m] off the place it may stand, and from where on it is put down once more."""
+    if target.exact:
+        return EXACT, CORRECT
+    edge = min((float(np.min(item.size[:2])) for item in before.objects if item.id in target.on), default=np.inf)
+    if target.pan or not np.isfinite(edge):
+        return CLOSE_ENOUGH, CLOSE_ENOUGH
+    return min(CLOSE_ENOUGH, max(EXACT, OVER * edge)), max(CORRECT, OVER_AGAIN * edge)
 
 
 def _carries_now(ctx: SkillContext, before: Scene, target: Target) -> None:
@@ -206,6 +234,9 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
         return _measure_on_pan(ctx, held, before, target, put)
     if put.shape in PROVABLE:
         ctx.belief.stands(put)
+    for item in before.objects:
+        if target.on == (item.id,):
+            ctx.belief.columns.put(put, item)
     after, found, data = look_after(ctx, held, before, put.pose)
     if name in ctx.belief.known:
         frame = levelled(ctx.robot.observe())
@@ -218,7 +249,8 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
         elif evidence_for(frame, put).seen < VERIFICATION.enough:
             found = None  # nothing of it is seen: no proof
     if found is not None:
-        data["off_by"] = round(float(np.linalg.norm(found.position[:2] - target.place)), 4)
+        middle = upper_middle(found) if target.on and any(found is item for item in after.objects) else None
+        data["off_by"] = round(float(np.linalg.norm((found.position[:2] if middle is None else middle) - target.place)), 4)
         lies = level(found.pose, found.size)
         if target.yaw is not None and lies.oblong:
             data["turned_by"] = round(turn_between(lies.yaw, target.yaw), 4)

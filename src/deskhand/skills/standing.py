@@ -1,10 +1,15 @@
-"""Where on an object another one can stand: what is as high as its highest part somewhere else, as a hob beside its knob, carries nothing at that height."""
+"""Where on an object another one can stand, and where the middle of an upper side is.
+
+What is as high as its highest part somewhere else, as a hob beside its knob, carries nothing at that height.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import cv2
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
@@ -16,6 +21,32 @@ STEP = 0.01  # [m] between places that are tried
 LEAST = 12  # points of its cloud that must be seen below an object
 APART = 0.03  # [m] between places where it may stand instead: a hand that reaches one reaches what is nearer, too
 MOST = 12  # such places that are tried
+CELL = 0.002  # [m] side of the cells by which an upper side is measured
+RIM = 0.003  # [m] from the edge of an upper side, within which points may be of the sides
+UPPER = 0.004  # [m] below the top of an object within which its points are of its upper side
+FILLED = 0.5  # share of its box that seen cells of the upper side of a box take at least; its points are thinned out
+SEEN = 0.3  # share of the cells within its hull that are seen, below which too little is
+CELLS = 12  # of an upper side, below which its middle is not told
+
+
+def cells_middle(item: SceneObject) -> Array | None:
+    """The middle (2,) [m, world] of what is seen of its upper side, each of its cells once; None where too little is seen."""
+    cells = _upper_cells(item)
+    if len(cells) < CELLS or len(cells) < SEEN * cv2.contourArea(cv2.convexHull(cells.astype(np.int32))):
+        return None
+    return np.asarray((cells + 0.5).mean(axis=0) * CELL)
+
+
+def upper_middle(item: SceneObject) -> Array | None:
+    """As :func:`cells_middle`, where its upper side fills so little of the box about it that the middle of that tells less; else None."""
+    filled = len(_upper_cells(item)) * CELL**2 / max(float(np.prod(item.size[:2])), 1e-9)
+    return cells_middle(item) if filled < FILLED else None
+
+
+def _upper_cells(item: SceneObject) -> npt.NDArray[np.int64]:
+    points = np.asarray(item.points, dtype=float).reshape(-1, 3)
+    upper = points[np.abs(points[:, 2] - item.top) < UPPER, :2]
+    return np.unique(np.floor(upper / CELL).astype(np.int64), axis=0)
 
 
 def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
@@ -28,6 +59,7 @@ def standing_place(target: SceneObject, radius: float) -> tuple[Array, float]:
     if len(points) < LEAST:
         return centre, top
     tree = cKDTree(points[:, :2])
+    radius = min(radius, max(float(min(target.size[:2])) / 2 - RIM, LEVEL))  # what is seen of its sides says nothing of its top
     here = _height(points, tree, centre, radius)
     if here is None or here > top - LEVEL:
         return centre, top

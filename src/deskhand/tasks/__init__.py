@@ -17,6 +17,7 @@ TASKS = {
     "balance_scale": "deskhand.tasks.balance_scale:BalanceScale",
     "block_building": "deskhand.tasks.block_building:BlockBuilding",
     "cliport_bowls": "deskhand.tasks.cliport.bowls:CliportBowls",
+    "cliport_hanoi": "deskhand.tasks.cliport.hanoi:CliportHanoi",
     "cliport_pyramid": "deskhand.tasks.cliport.pyramid:CliportPyramid",
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.sim.fixtures.pegs import pegs_of
 from deskhand.sim.fixtures.spec import FixtureSpec, joint_name
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
@@ -19,6 +20,8 @@ from deskhand.world.relations import DIRECTIONS
 
 SAME = 0.035  # [m] between where an object is seen and where it is
 LIFTED = 0.02  # [m]
+HUNG = 0.01  # [m] the same of a ring, which is taken off a peg by more
+ABOUT, FLAT = 0.005, 0.98  # [m] of the middle of a ring from the axis of its peg, and cosine of its lean
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of an object and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
@@ -26,12 +29,14 @@ SORTER = "shape_sorter"
 READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
 Load = tuple[frozenset[str], frozenset[str]]
 """Names of what lies on the left and on the right pan."""
-OPERATED = ("open_drawer", "close_drawer", "open_lid", "turn_knob")
+OPERATED = ("open_drawer", "close_drawer", "open_lid", "close_lid", "turn_knob")
 WENT = 0.012  # [m or rad] that a joint of a fixture must have gone at least
 CHECKED = (
     "pick",
     "place_in",
     "insert",
+    "take_ring",
+    "hang_ring",
     "place_on",
     "place_at",
     "place_beside",
@@ -115,6 +120,8 @@ class Honesty:
             return "" if went > WENT else f"no joint of a fixture has gone farther than {went:.3f} (m or rad)"
         if tool == "open_gripper":
             return f"the gripper still holds {now.in_hand[0]}" if now.in_hand else ""
+        if tool == "take_ring":
+            return "" if self._lifts(before, now) else "no ring was lifted and is in the gripper"
         if tool in ("pick", "handover"):
             return self._holds(tool, str(data.get("object_id") or arguments.get("object_id", "")), before, now, names)
         if tool in ("push", "separate"):
@@ -135,10 +142,19 @@ class Honesty:
         if tool == "insert":
             why = [unmet(InSorter(item.name, fixture.name), now, {}, {fixture.name: fixture}) for fixture in self.world.fixtures if fixture.kind == SORTER]
             return "" if "" in why else next(iter(why), f"{item.name} lies in no shape sorter, at {_at(item)}")
+        if tool == "hang_ring":
+            pegs = [foot for stand in self.world.fixtures if stand.kind == "peg_stand" for foot in pegs_of(stand)]
+            off = min((float(np.linalg.norm(item.pose[:2, 3] - foot[:2, 3])) for foot in pegs), default=np.inf)
+            return "" if off < ABOUT and abs(item.pose[2, 2]) > FLAT else f"{item.name} lies about no peg, {1000 * off:.0f} mm off the nearest, at {_at(item)}"
         if tool == "place_on_pan":
             on = [pan_of(item, fixture, now) for fixture in self._balances()]
             return "" if arguments["side"] in on else f"{item.name} does not lie on the {arguments['side']} pan, at {_at(item)}"
         return self._placed(tool, arguments, item, before, now, names)
+
+    def _lifts(self, before: Truth, now: Truth) -> bool:
+        self._lifted = tuple(item.name for item in now.objects if item.pose[2, 3] - before.get(item.name).pose[2, 3] > HUNG)
+        self._named = ()
+        return bool(self._lifted)
 
     def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
         if tool == "handover":

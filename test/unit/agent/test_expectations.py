@@ -169,3 +169,12 @@ def test_a_plan_for_what_has_another_id_now_does_not_contradict_the_words() -> N
     goals = [Goal("block_1", "on", "block_3")]
     assert words.contradicted(goals, [red, blue]) == []
     assert words.contradicted(goals, [red, long, blue]) == [Goal("block_1", "on", "box_2")]
+
+
+@pytest.mark.parametrize(("target", "overlooked"), [("block_9", False), ("block_3", True)])
+def test_where_a_look_has_lost_what_was_meant_the_words_are_read_as_the_desk_is_seen_now(target: str, overlooked: bool) -> None:
+    """The purple block of the first look was two objects seen as one: since then it is block_9, and another one is still another one."""
+    first = [seen_object("cup_1"), seen_object("block_1", "purple"), seen_object("block_3", "yellow")]
+    expectations = expected("put the cup on the purple block", first)
+    now = [seen_object("cup_1") | {"support": target, "relation": "on"}, seen_object("block_9", "purple"), seen_object("block_3", "yellow")]
+    assert bool(expectations.overlooked([Goal("cup_1", "on", target)], now)) == overlooked

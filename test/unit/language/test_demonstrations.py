@@ -37,6 +37,14 @@ def test_sentences_of_a_demonstration_are_steps():
     ]
 
 
+def test_sentences_of_rings_and_pegs_are_steps():
+    (wish,) = parse("Put the red ring on the darkest brown peg. Put the blue ring on the middle brown peg.").intents
+    assert [step.text for step in wish.steps] == ["put the red ring on the darkest brown peg", "put the blue ring on the middle brown peg"]
+    assert parse_step("put the red ring on the blue block") is None
+    (wish,) = parse("Hang the red ring on the middle peg.").intents
+    assert [step.text for step in wish.steps] == ["put the red ring on the middle peg"]
+
+
 def test_other_instructions_are_read_as_ever():
     assert isinstance(parse("Put the red block in the blue bowl.").intents[0], Place)
     assert isinstance(parse("Stack a pyramid.").intents[0], Build)

@@ -8,6 +8,7 @@ from deskhand.language.parser import parse, understood
 from deskhand.language.remarks import is_remark
 from deskhand.language.resolve import resolve
 from deskhand.language.shape_words import plain_shapes
+from deskhand.offline.clarification import candidates
 
 
 @pytest.mark.parametrize(
@@ -122,3 +123,34 @@ def test_without_what_tools_tell_words_mean_what_they_meant() -> None:
     (place,) = parse("put the cubes into the box").intents
     assert isinstance(place, Place)
     assert [item["id"] for item in resolve(place.objects[0], DESK).objects] == ["block_1", "block_2"]
+
+
+def test_who_names_an_outline_means_the_common_one_where_several_look_alike() -> None:
+    """A disc of 3 cm that looks as much like a hexagon or an ellipse is a cylinder to who says so; to who says hexagon it is one."""
+    alike = {"hexagon": 0.27, "pentagon": 0.25, "ellipse": 0.2, "circle": 0.1, "square": 0.08}
+    desk = [
+        seen("object_1", "object", "grey", 0.0) | {"outlines": alike},
+        seen("object_2", "object", "cyan", 0.1) | {"outlines": {"circle": 0.53, "hexagon": 0.3}},
+        seen("object_3", "object", "red", 0.2) | {"outlines": {"star": 0.8}},
+    ]
+
+    def named(words: str) -> set[str]:
+        (place,) = parse(f"Put {words} into the box").intents
+        assert isinstance(place, Place)
+        return {str(item["id"]) for item in resolve(place.objects[0], desk).objects}
+
+    assert named("the cylinders") == {"object_1", "object_2"}
+    assert named("the back cylinder") == {"object_1"}
+    assert named("the star") == {"object_3"}
+    assert "object_3" not in named("the hexagons")
+
+
+def test_which_one_is_meant_is_not_asked_where_one_is_much_likelier() -> None:
+    desk = [
+        seen("block_1", "block", "red") | {"outlines": {"square": 0.81, "hexagon": 0.07}},
+        seen("block_2", "block", "grey") | {"outlines": {"ellipse": 0.2, "plus": 0.19, "rectangle": 0.16, "square": 0.11, "pentagon": 0.09, "circle": 0.07}},
+    ]
+    (place,) = parse("Put the cube into the box").intents
+    assert isinstance(place, Place) and not candidates(place.objects[0], desk, "object")
+    alike = [desk[0], seen("block_2", "block", "grey") | {"outlines": {"square": 0.7}}]
+    assert len(candidates(place.objects[0], alike, "object")) == 2

@@ -44,7 +44,7 @@ def test_how_far_and_which_way():
 
 def test_with_something_else_before_or_after():
     first, then = read("open the top drawer of the cabinet and put the bowl inside")
-    assert isinstance(first, Operate) and isinstance(then, Place) and then.target.words == "the cabinet"
+    assert isinstance(first, Operate) and isinstance(then, Place) and then.target.words == "the top drawer of the cabinet" and then.target.drawer == "top"
     before, last = read("put the black bowl in the bottom drawer of the cabinet and close it")
     assert isinstance(before, Place) and (last.act, last.which) == ("close", "bottom")
     assert [item.act for item in read("open the drawer and then close it")] == ["open", "close"]

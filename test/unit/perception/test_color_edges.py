@@ -50,6 +50,16 @@ def test_a_frayed_mask_gets_the_edge_that_the_picture_has(name):
         assert overlap(mended, true) > max(0.95, overlap(rough, true) + 0.03), seed
 
 
+def test_a_shadow_that_has_the_colour_of_a_side_is_none_of_it_where_depth_shows_the_table():
+    random = np.random.default_rng(11)
+    true = drawn("square", 0.0)
+    shadow = np.roll(true, 5, axis=1) & ~true
+    picture = pictured(random, (true, SIDE), (shadow, SIDE))
+    table = cv2.erode((~true).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    taken, left = (overlap(refined(picture, true, never=never) > 0.5, true) for never in (None, table))
+    assert left > 0.95 > taken
+
+
 def test_what_depth_lacks_is_found_by_its_colour():
     random = np.random.default_rng(3)
     true = drawn("square", 0.4)

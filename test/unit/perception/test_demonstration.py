@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
-from deskhand.bench.demonstrations.texts import bleu, rouge
+from deskhand.bench.demonstrations.texts import bleu, meteor, rouge
 from deskhand.errors import DeskhandError
 from deskhand.perception.demonstration.keyframes import changed, key_frames
 from deskhand.perception.demonstration.video import ABOUT, read_video, write_video
-from deskhand.perception.demonstration.watching import rank_of, watch
+from deskhand.perception.demonstration.watching import watch
 from deskhand.perception.desk_view import view_of
 from deskhand.perception.plates import find_plates
+from deskhand.perception.ranks import rank_of
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
 from deskhand.tasks.cliport.bowls import CliportBowls
+from deskhand.tasks.cliport.hanoi import CliportHanoi
 from deskhand.tasks.cliport.pyramid import CliportPyramid
 from deskhand.trials.demonstrations import record_demonstration
 from deskhand.types import CameraIntrinsics, Frame, JointState
@@ -111,7 +113,7 @@ def test_plates_are_found_where_they_are_by_lightness(seed):
         assert np.linalg.norm(true.pose[:2, 3] - plate.centre) < 0.005 and abs(off) < np.radians(4) and 0.002 < plate.height < 0.006
 
 
-@pytest.mark.parametrize(("task", "seed"), [(CliportBowls(), 5), (CliportPyramid(), 5)])
+@pytest.mark.parametrize(("task", "seed"), [(CliportBowls(), 5), (CliportPyramid(), 5), (CliportHanoi(), 5)])
 def test_a_demonstration_is_understood_step_by_step(task, seed, tmp_path):
     _, shown = task.demonstration(seed)
     record_demonstration(shown, tmp_path / "x.zip", load_reality("mild", seed))
@@ -134,4 +136,7 @@ def test_text_scores_are_those_of_their_papers():
     other = bleu(["put the red block on the plate"], ["put the blue block on the plate"])
     assert other == pytest.approx((6 / 7 * 4 / 6 * 2 / 5 * 1 / 4) ** 0.25)
     assert rouge("put the red block on the plate", "put the blue block on the plate") == pytest.approx(6 / 7)
+    assert meteor("put the red block on the plate", "put the blue block on the plate") == pytest.approx(6 / 7 * (1 - 0.5 * (2 / 6) ** 3))
+    assert meteor("put the red block on the plate", "put the red block on the plate") == pytest.approx(1 - 0.5 / 7**3)
+    assert meteor("one two", "two one") == pytest.approx(0.5) and meteor("the cat", "a dog") == 0.0
     assert bleu(["the cat"], ["a dog"]) == 0.0 and rouge("the cat", "a dog") == 0.0

@@ -1,6 +1,6 @@
 """Roles of a demonstration in another scene: who plays them, where they go, and what is said where that is not clear."""
 
-from deskhand.planning.demonstrated import Surface, steps_for_scene
+from deskhand.planning.demonstrated import Post, Surface, steps_for_scene
 from deskhand.types.demonstration import Role, Step
 from deskhand.world.relations import TABLE
 
@@ -89,3 +89,27 @@ def test_steps_go_through_json_and_say_themselves():
         "put the green block on the red and blue blocks",
         "put the red block in the cyan bowl",
     ]
+
+
+def hang(color, rank):
+    return Step(Role("ring", color), "on", (Role("peg", "brown", rank),))
+
+
+def test_rings_are_taken_from_where_they_are_by_then():
+    posts = [Post((0.0, 0.1), "darkest"), Post((0.0, 0.0), "middle"), Post((0.0, -0.1), "lightest", ("red", "blue"))]
+    found = steps_for_scene([hang("blue", "middle"), hang("red", "darkest"), hang("blue", "darkest")], [], [], posts)
+    assert [(act.relation, act.take, (act.x, act.y)) for act in found.acts] == [
+        ("hang", (0.0, -0.1), (0.0, 0.0)),
+        ("hang", (0.0, -0.1), (0.0, 0.1)),
+        ("hang", (0.0, 0.0), (0.0, 0.1)),
+    ]
+    assert not found.missing
+
+
+def test_a_ring_under_another_or_a_peg_that_is_not_told_apart_ends_the_transfer():
+    posts = [Post((0.0, 0.0), "", ()), Post((0.0, -0.1), "", ("red", "blue"))]
+    assert "no pegs fit" in steps_for_scene([hang("blue", "darkest")], [], [], posts).missing[0]
+    ranked = [Post((0.0, 0.0), "darker", ()), Post((0.0, -0.1), "lighter", ("red", "blue"))]
+    under = steps_for_scene([hang("red", "darker"), hang("blue", "darker")], [], [], ranked)
+    assert not under.acts and "lies under the blue one" in under.missing[0] and len(under.missing) == 1
+    assert "no rings on pegs fit" in steps_for_scene([hang("green", "darker")], [], [], ranked).missing[0]

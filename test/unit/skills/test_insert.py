@@ -14,7 +14,7 @@ from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.skills.insert import SEARCH, _above, _over, _spiral
+from deskhand.skills.insert import SEARCH, _above, _over, spiral
 from deskhand.tasks.eb_goals import InSorter, unmet
 from deskhand.testing.desk_scene import desk, scene_object
 from deskhand.tools.base import make_session
@@ -109,7 +109,7 @@ def test_what_sticks_out_beside_the_middle_of_the_hole_counts():
 
 
 def test_the_search_stays_near_the_hole_and_begins_in_its_middle():
-    places = list(_spiral())
+    places = list(spiral())
     assert not places[0].any() and len(places) == 13
     assert max(np.linalg.norm(place) for place in places) == pytest.approx(SEARCH)
     assert min(np.linalg.norm(a - b) for i, a in enumerate(places) for b in places[:i]) > 0.0019

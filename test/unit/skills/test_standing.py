@@ -69,3 +69,13 @@ def test_no_other_place_is_where_something_stands() -> None:
     free = _object(top[top[:, 0] > -0.02], (0.26, 0.2, 0.22))  # what stands at the back hides the rest of it
     places = [place for place, _ in standing_places(free, np.array([0.06, 0.06, 0.05]))]
     assert len(places) > 2 and all(place[0] > 0.1 - 0.07 for place in places)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.5, 2.6])
+def test_the_sides_of_a_smaller_block_do_not_make_its_top_uneven(yaw: float) -> None:
+    edge = 0.034
+    top, side = _plane((-edge / 2, -edge / 2), (edge / 2, edge / 2), edge), _plane((-edge / 2, 0.0), (edge / 2, edge), 0.0)
+    front = np.column_stack([side[:, 0], np.full(len(side), -edge / 2 + 0.0005), side[:, 1]])
+    block = _object(np.vstack([top, *[front] * 3]), (edge, edge, edge), yaw)
+    place, height = standing_place(block, 0.0175)
+    assert place == pytest.approx([0.1, -0.05]) and height == pytest.approx(edge)

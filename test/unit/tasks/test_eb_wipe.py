@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.language.intents import Unclear, Wipe
 from deskhand.language.parser import parse
-from deskhand.offline.wiping import chosen
+from deskhand.offline.wiping import chosen, left_in, parts
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import StainSpec, Truth, TruthObject, pose_at
 from deskhand.sim.stains import Wiping
@@ -120,3 +120,20 @@ def test_the_area_that_words_fit_is_chosen():
     assert chosen(Wipe(""), stains) == stains
     assert chosen(Wipe("", color="red"), stains) == []
     assert isinstance(parse("Wipe the horizontal area and the vertical area.").intents[0], Unclear)
+
+
+@pytest.mark.parametrize(("box", "axis"), [([0.0, -0.2, 0.05, 0.16], 1), ([0.1, 0.0, 0.16, 0.05], 0)])
+def test_parts_of_an_area_lie_in_it_and_end_at_one_of_its_short_sides(box, axis):
+    found = parts(box)
+    assert len(found) == 4 and [part[2 + axis] for part in found] == sorted((part[2 + axis] for part in found), reverse=True)
+    for part in found:
+        low, high = part[axis] - part[2 + axis] / 2, part[axis] + part[2 + axis] / 2
+        ends = box[axis] - box[2 + axis] / 2, box[axis] + box[2 + axis] / 2
+        assert low >= ends[0] - 1e-9 and high <= ends[1] + 1e-9
+        assert np.isclose(low, ends[0]) != np.isclose(high, ends[1])
+        assert part[1 - axis] == box[1 - axis] and part[3 - axis] == box[3 - axis]
+
+
+def test_what_is_left_of_an_area_is_what_lies_in_it():
+    stains = [{"area": 0.002, "position": [0.0, -0.25]}, {"area": 0.004, "position": [0.0, 0.2]}, {"area": 0.001, "position": [0.01, -0.15]}]
+    assert left_in([0.0, -0.2, 0.05, 0.16], stains) == pytest.approx(0.003)

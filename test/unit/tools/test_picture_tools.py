@@ -3,17 +3,19 @@
 import cv2
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import POINTS, ResourceStore
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import make_transform, rotation_rpy, transform_points
-from deskhand.perception.registration import register
+from deskhand.perception.registration import SUNK, register, sampled
+from deskhand.sim.shapes import shape_pieces
 from deskhand.tools.cognition.similarity import changes, compare_pictures, structural_similarity
 from deskhand.tools.perception.boxes import clusters, track_boxes_3d
 from deskhand.tools.perception.colors import COLORS, named_pixels
 from deskhand.tools.perception.depth import completed
-from deskhand.tools.perception.models import _surface
+from deskhand.tools.perception.models import _outward, _surface
 from deskhand.tools.perception.quality import blur_of, noise_of
 from deskhand.tools.perception.structure import reconstruct_from_pictures
 from deskhand.tools.perception.tracking import segment_video, track_points
@@ -124,6 +126,36 @@ def test_a_known_box_is_registered_from_the_sides_that_are_seen():
     cost, pose = register(surface, normals, seen, true[:3, 3] + [0.006, -0.004, 0.003], eye, float(seen[:, 2].min()))[0]
     assert np.linalg.norm(pose[:3, 3] - true[:3, 3]) < 0.002 and cost < 0.01
     assert np.abs(np.linalg.inv(true)[:3, :3] @ pose[:3, :3]).max(axis=0).min() > 0.998  # axes along axes
+
+
+def seen_of(surface, normals, pose, eye, noise, seed):
+    """What a camera at ``eye`` sees of a body that hides nothing of itself."""
+    points = transform_points(pose, surface)
+    facing = ((normals @ pose[:3, :3].T) * (eye - points)).sum(axis=1) > 0
+    return points[facing] + np.random.default_rng(seed).normal(0, noise, (int(facing.sum()), 3))
+
+
+@pytest.mark.parametrize("seed", [2])
+def test_a_box_of_which_neither_end_is_seen_is_as_far_along_as_it_is(seed):
+    surface, normals = _surface("", 1.0, "box", [0.097, 0.054, 0.043])
+    true = make_transform(rotation_rpy(0, 0, 1.2), (-0.05, 0.2, 0.0215))
+    eye = transform_points(true, np.array([0.0, 0.5, 0.6]))
+    seen = seen_of(surface, normals, true, eye, 0.001, seed)
+    start = true[:3, 3] + true[:3, 0] * np.random.default_rng(seed).choice([-0.006, 0.006])
+    pose = register(surface, normals, seen, start, eye, float(seen[:, 2].min()))[0][1]
+    assert abs(float((pose[:3, 3] - true[:3, 3]) @ true[:3, 0])) < 0.0015
+
+
+def test_a_model_that_would_be_below_what_it_stands_on_costs_as_much_as_it_is_deep():
+    corners = np.concatenate(shape_pieces("wedge", (0.065, 0.042, 0.044)))
+    faces = np.array([_outward(corners, face) for face in ConvexHull(corners).simplices], np.int32)
+    surface, normals = sampled(corners, faces)
+    true, eye = make_transform(rotation_rpy(0, 0, 1.81), (-0.112, -0.117, 0.022)), np.array([0.58, 0.0, 0.62])
+    seen = seen_of(surface, normals, true, eye, 0.001, 4)
+    cost, pose = register(surface, normals, seen, true[:3, 3], eye, float(seen[:, 2].min()), 0.0)[0]
+    assert cost < 0.004 and np.linalg.norm(transform_points(pose, corners) - transform_points(true, corners), axis=1).mean() < 0.005
+    for cost, pose in register(surface, normals, seen, true[:3, 3], eye, float(seen[:, 2].min()), 0.02):
+        assert cost > 0.02 - transform_points(pose, surface)[:, 2].min() - SUNK
 
 
 def test_a_camera_s_way_past_two_walls_is_found_again(ctx):

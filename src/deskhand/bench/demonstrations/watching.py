@@ -11,7 +11,7 @@ import numpy as np
 
 from deskhand.arms.config import load_arm
 from deskhand.bench.demonstrations.record import SENTENCES
-from deskhand.bench.demonstrations.texts import bleu, rouge
+from deskhand.bench.demonstrations.texts import bleu, meteor, rouge
 from deskhand.errors import DeskhandError
 from deskhand.perception.demonstration.video import read_video
 from deskhand.perception.demonstration.watching import watch
@@ -46,7 +46,7 @@ def watched_items(folder: Path, arm: str, told: Callable[[str], None]) -> list[d
 
 
 def text_scores(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Videos that are told word by word, with Wilson's interval, BLEU-4 of all sentences and the mean ROUGE-L of whole texts."""
+    """Videos that are told word by word, with Wilson's interval, BLEU-4 of all sentences, the mean ROUGE-L and METEOR of whole texts."""
     told, true = ([". ".join(item[name]) for item in items] for name in ("answer", "truth"))
     right = sum(bool(item["right"]) for item in items)
     return {
@@ -54,4 +54,5 @@ def text_scores(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "right": {"value": right / max(1, len(items)), "count": right, "interval": list(wilson(right, len(items)))},
         "bleu_4": round(bleu(told, true), 4),
         "rouge_l": round(float(np.mean([rouge(one, other) for one, other in zip(told, true, strict=True)] or [0.0])), 4),
+        "meteor": round(float(np.mean([meteor(one, other) for one, other in zip(told, true, strict=True)] or [0.0])), 4),
     }

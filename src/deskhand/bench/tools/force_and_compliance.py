@@ -1,4 +1,4 @@
-"""Scenarios of the unit force_and_compliance."""
+"""Scenarios of the unit force_and_compliance; those of rings and pegs stand in rings.py."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.bench.tools import rings  # noqa: F401 its scenarios are of this unit too
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import bare, furniture, sorter, two_pens
+from deskhand.bench.tools.worlds import bare, furniture, open_furniture, sorter, two_pens
 from deskhand.sim.spec import Truth, pose_at
 from deskhand.tasks.eb_goals import InSorter, unmet
 
@@ -307,6 +308,29 @@ def stays_open(desk: ScenarioDesk) -> Measured:
 def handle_in_the_middle(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(float(desk.result("open_lid", _handle(desk, "top", "knob")).code == "invalid_input"), "refused", equal=1)
+
+
+@scenario(
+    tool="close_lid",
+    name="falls_shut",
+    situation="The lid of a box stands open: at which angle is it two seconds after it was closed?",
+    world=open_furniture,
+    changes=True,
+)
+def falls_shut(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    lids = desk.call("find_handles")["open_lids"]
+    desk.call("close_lid", {"object_id": lids[0]["object_id"]})
+    desk.simulation.step(2.0)
+    return Measured(float(np.degrees(desk.simulation.truth().joints["lid_box/lid"])), "degrees", at_most=5.0)
+
+
+@scenario(tool="close_lid", name="none_is_open", situation="No lid stands open: is that said, whatever object is named?", world=furniture, changes=True)
+def none_is_open(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    lid = _handle(desk, "top", "lid_box")["object_id"]
+    refused = [desk.result("close_lid", {"object_id": name}).code == "no_lid" for name in {lid, _handle(desk, "side", "drawer")["object_id"]}]
+    return Measured(float(all(refused)), "refused", equal=1)
 
 
 @scenario(

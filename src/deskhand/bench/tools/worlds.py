@@ -10,6 +10,7 @@ from deskhand.bench.tools.drawing import Random, can_slide, drawn
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.camera import mounted
+from deskhand.sim.fixtures.pegs import pegs_of
 from deskhand.sim.fixtures.spec import RGB, FixtureSpec, Recess
 from deskhand.sim.spec import ObjectSpec, StainSpec, WorldSpec, pose_at
 
@@ -177,6 +178,18 @@ def sorter(random: Random) -> WorldSpec:
     return drawn(random, WorldSpec((block("cube", 0.0, 0.05, RED, 0.029), disc), fixtures=(box,)), [("sorter",)], sizes=False)
 
 
+def pegs(random: Random) -> WorldSpec:
+    """A stand with three pegs, two rings on the first and one on the last; the seed draws its place and turn; names: large, small, other."""
+    place = pose_at(random.uniform(-0.02, 0.02), random.uniform(-0.03, 0.03), 0.0, random.uniform(-0.3, 0.3))
+    stand = FixtureSpec("stand", "peg_stand", (0.09, 0.26, 0.012), BROWN, place, peg=(0.008, 0.036))
+    feet = pegs_of(stand)
+    rings = [
+        ObjectSpec(name, "mesh", (wide, wide, 0.012), rgb, 0.015, feet[peg] @ pose_at(0.0, 0.0, 0.0065 + 0.0125 * level), shape="peg_ring")
+        for name, wide, rgb, peg, level in (("large", 0.042, RED, 0, 0), ("small", 0.03, BLUE, 0, 1), ("other", 0.036, GREEN, 2, 0))
+    ]
+    return WorldSpec(tuple(rings), fixtures=(stand,))
+
+
 def _turned(random: Random, name: str, kind: str, size: tuple[float, float, float], rgb: RGB, x: float, y: float, yaw: float) -> FixtureSpec:
     """A fixture whose size, place and turn the seed changes a little."""
     size = (size[0] * random.uniform(0.95, 1.1), size[1] * random.uniform(0.95, 1.1), size[2] * random.uniform(0.95, 1.1))
@@ -194,6 +207,15 @@ def furniture(random: Random) -> WorldSpec:
             _turned(random, "knob", "knob", (0.09, 0.09, 0.04), YELLOW, 0.09, -0.02, 0.3),
         ),
     )
+
+
+def open_furniture(random: Random) -> WorldSpec:
+    """A drawer that stands open towards the robot's far side, a box whose lid stands open, and a block beside; names: drawer, lid_box, block."""
+    drawer = _turned(random, "drawer", "drawer", (0.15, 0.14, 0.075), BROWN, -0.10, 0.16, np.pi)
+    lid_box = _turned(random, "lid_box", "lid_box", (0.11, 0.13, 0.065), BLUE, -0.09, -0.17, 0.0)
+    opened = (replace(drawer, opened=0.62 * drawer.size[0]), replace(lid_box, opened=1.9))
+    red = block("block", 0.11 + random.uniform(-0.02, 0.02), 0.0 + random.uniform(-0.02, 0.02), RED, 0.03, yaw=random.uniform(-1.5, 1.5))
+    return WorldSpec((red,), fixtures=opened)
 
 
 def plates_and_blocks(random: Random) -> WorldSpec:

@@ -16,7 +16,7 @@ cliport = typer.Typer(help="Learning from one demonstration: tasks of CLIPort, j
 Split = Annotated[str, typer.Option(help="dev (seeds below 1000) or heldout (other seeds, other wordings).")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; of heldout counted from 1000 where it is less.")]
 Count = Annotated[int, typer.Option(min=1, help="How many seeds of each task.")]
-Family = Annotated[list[str] | None, typer.Option("--family", help="bowls or pyramid; may be given more than once. Default: all.")]
+Family = Annotated[list[str] | None, typer.Option("--family", help="bowls, pyramid or hanoi; may be given more than once. Default: all.")]
 Arm = Annotated[str, typer.Option(help="A name in config/arms, or a file.")]
 Reality = Annotated[str, typer.Option(help="As of `deskhand trial`; empty for the default.")]
 
@@ -46,13 +46,16 @@ def watch(
     arm: Arm = "wx250s",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {items, by}; see docs/tasks/cliport.md.")] = None,
 ) -> None:
-    """Watch demonstrations: how near what is understood comes to the expert's sentences (BLEU-4, ROUGE-L)."""
+    """Watch demonstrations: how near what is understood comes to the expert's sentences (BLEU-4, ROUGE-L, METEOR)."""
     from deskhand.bench.demonstrations.watching import text_scores, watched_items
 
     items = watched_items(folder, arm, typer.echo)
     by = {kind: text_scores([item for item in items if item["kind"] == kind]) for kind in dict.fromkeys(item["kind"] for item in items)}
     for kind, scores in {**by, "all": text_scores(items)}.items():
-        typer.echo(f"{kind}: {scores['right']['count']} of {scores['videos']} word by word, BLEU-4 {scores['bleu_4']:.3f}, ROUGE-L {scores['rouge_l']:.3f}")
+        typer.echo(
+            f"{kind}: {scores['right']['count']} of {scores['videos']} word by word, BLEU-4 {scores['bleu_4']:.3f}, "
+            f"ROUGE-L {scores['rouge_l']:.3f}, METEOR {scores['meteor']:.3f}"
+        )
     if json_file is not None:
         json_file.write_text(json.dumps({"items": items, "by": by}, indent=1))
 

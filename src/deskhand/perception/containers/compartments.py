@@ -38,7 +38,7 @@ def find_compartments(view: View, segments: list[Segment]) -> tuple[list[Hollow]
     measured = [rows_of(item.points, item.measured) for item in segments]
     points = np.concatenate(measured) if measured else np.zeros((0, 3))
     for height in _levels(points[:, 2]):
-        holes = _holes(view, points[np.abs(points[:, 2] - height) < COMPARTMENT.band], height)
+        holes = holes_in(view, points[np.abs(points[:, 2] - height) < COMPARTMENT.band], height)
         hollows, left = [], segments
         for hole, wall in _divided(holes):
             rim = rectangle(hole.inner.centre, hole.inner.size + 2 * wall, hole.inner.yaw)
@@ -59,8 +59,8 @@ def _levels(heights: Array) -> list[float]:
     return [median(heights[np.abs(heights - edges[number] - step / 2) < step]) for number in fullest]
 
 
-def _holes(view: View, rim: Array, height: float) -> list[Hole]:
-    """Holes of what is ``height`` [m] high, whose points at that height are ``rim`` (N, 3)."""
+def holes_in(view: View, rim: Array, height: float, narrowest: float = HOLLOW.sorting_side) -> list[Hole]:
+    """Holes of what is ``height`` [m] high, within the outline of ``rim`` (N, 3), at least ``narrowest`` [m] wide."""
     cell, margin = COMPARTMENT.cell, 3 * COMPARTMENT.cell
     low, high = lowest(rim[:, :2]) - margin, highest(rim[:, :2]) + margin
     shape = np.ceil((high - low) / cell).astype(int)
@@ -68,7 +68,7 @@ def _holes(view: View, rim: Array, height: float) -> list[Hole]:
         return []
     rows, columns = np.mgrid[: shape[0], : shape[1]]
     places = np.stack([rows, columns], axis=-1).reshape(-1, 2) * cell + low
-    free = _free(view, np.column_stack([places, np.full(len(places), height)])).reshape(rows.shape)
+    free = free_places(view, np.column_stack([places, np.full(len(places), height)])).reshape(rows.shape)
     free = cv2.erode(free.astype(np.uint8), np.ones((3, 3), np.uint8), borderValue=1)  # a crack in the rim, or a spot of noise on it, joins nothing
     count, labels = cv2.connectedComponents(free, connectivity=4)
     outside = set(np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])))
@@ -81,12 +81,12 @@ def _holes(view: View, rim: Array, height: float) -> list[Hole]:
             continue
         box = tight_rectangle(own)
         grown = rectangle(box.centre, box.size + 3 * cell, box.yaw)  # centres of cells, without the outermost ones
-        if grown.size.min() >= HOLLOW.sorting_side and len(own) * cell**2 > COMPARTMENT.filled * float(np.prod(box.size + cell)):
+        if grown.size.min() >= narrowest and len(own) * cell**2 > COMPARTMENT.filled * float(np.prod(box.size + cell)):
             holes.append(Hole(own, grown))
     return holes
 
 
-def _free(view: View, places: Array) -> Mask:
+def free_places(view: View, places: Array) -> Mask:
     """Which places (N, 3) the camera sees past, to what lies farther away."""
     depth = view.whole.depth
     pose, k = view.whole.world_T_camera, view.whole.intrinsics

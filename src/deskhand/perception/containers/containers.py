@@ -44,7 +44,7 @@ def standing_at(view: View, hollow: Hollow, own_height: float, settings: Percept
     if bottom < RIM.on_something:
         return hollow, []
     below = hollow.segment.points[:, 2] < bottom
-    pieces = _pieces(view, hollow.segment.pixels[below], settings)
+    pieces = pieces_of(view, hollow.segment.pixels[below], settings)
     own = hollow.segment.pixels[~below]
     if len(own) < RIM.min_piece:
         return hollow, []
@@ -313,7 +313,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
         loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.inside_at(points) + 0.009)
         pixels = hollow.segment.pixels[loose]
         if len(pixels) >= settings.min_pixels and not hollow.segment.whole:  # where shape made it one, it also told what lies in it
-            pieces = [item for item in _pieces(view, pixels, settings) if not _is_inside(hollow, item)]
+            pieces = [item for item in pieces_of(view, pixels, settings) if not _is_inside(hollow, item)]
             taken = np.isin(hollow.segment.pixels, np.concatenate([p.pixels for p in pieces])) if pieces else np.zeros(len(points), bool)
             rest += pieces
             hollow = replace(hollow, segment=make_segment(view, hollow.segment.pixels[~taken]))
@@ -356,7 +356,8 @@ def _goes_on(hollow: Hollow, below: Array) -> bool:
     return bool(error < RIM.on_wall / 2 and abs(radius - wall) < RIM.wall * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * RIM.on_wall)
 
 
-def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:
+def pieces_of(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:
+    """Segments of flat pixel indices: one for what hangs together."""
     mask = np.zeros(view.valid.shape, bool)
     mask.reshape(-1)[pixels] = True
     return segments_of(view, components(view, mask, settings), settings.min_pixels)

@@ -27,6 +27,7 @@ class Hollow:
         floor: height of the inner floor above the table [m].
         bottom: height above the table [m] of what it stands on, where its own height is known.
         divided: whether it is one of several compartments within one rim.
+        drawer: whether it comes out of something higher.
     """
 
     segment: Segment
@@ -37,11 +38,12 @@ class Hollow:
     floor: float
     bottom: float = 0.0
     divided: bool = False
+    drawer: bool = False
 
     @property
     def for_sorting(self) -> bool:
         """True when it is wide enough for objects to be put in."""
-        return float(self.rim.size.min()) >= (HOLLOW.sorting_round if self.round else HOLLOW.sorting_side)
+        return self.drawer or float(self.rim.size.min()) >= (HOLLOW.sorting_round if self.round else HOLLOW.sorting_side)
 
     def holds(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points (N, 3) are within the rim's outline, seen from above."""

@@ -154,6 +154,64 @@ class CompartmentSettings:
 
 
 @dataclass(frozen=True)
+class DrawerSettings:
+    """When a hole is an open drawer.
+
+    Attributes:
+        least: fewer points in a picture hold none [px].
+        low: walls lower than this are none [m].
+        step: between the heights that are looked at [m].
+        narrowest, longest: sides of the hollow [m].
+        body: so far beyond the edge of the hole what it came out of is seen [m], ..
+        higher: .. at least this much higher than the hole [m]; walls may be as high.
+        thick: a wall is seen so near to the edge [m], ..
+        below, over: .. between so far below and above the height of the hole (a front is higher than the sides) [m].
+        beyond: behind it the camera sees past within this (a higher front hides what is behind it) [m], ..
+        free: .. at this share of the places along it.
+        covered: share of the side that must be seen, ``bin`` by bin [m].
+        off_wall: points nearer to the edge may be the wall's [m].
+        seen: fewer points within show no floor [px].
+        above_table: the floor of a drawer is higher than what stands on the table and is open [m].
+        deep: least depth below the hole [m].
+        wall: least and greatest thickness [m].
+        handle: points so far in front are its handle [m].
+        all_of_it: share of a piece of its own that is there, ..
+        begins: .. how near to the front it begins (a front is thicker than walls) [m], ..
+        off_table: .. and how high, for a handle [m].
+        under: .. and so far below its floor [m].
+        margin: about walls and floor [m].
+        scrap: fewer points are no part of anything [px].
+    """
+
+    least: int = 500
+    low: float = 0.03
+    step: float = 0.008
+    narrowest: float = 0.05
+    longest: float = 0.5
+    body: tuple[float, float] = (0.025, 0.06)
+    higher: float = -0.006
+    thick: float = 0.02
+    below: float = 0.015
+    over: float = 0.03
+    beyond: float = 0.045
+    free: float = 0.6
+    covered: float = 0.6
+    bin: float = 0.012
+    off_wall: float = 0.008
+    seen: int = 60
+    above_table: float = 0.006
+    deep: float = 0.02
+    wall: tuple[float, float] = (0.003, 0.012)
+    handle: float = 0.075
+    all_of_it: float = 0.8
+    begins: float = 0.04
+    off_table: float = 0.015
+    under: float = 0.025
+    margin: float = 0.006
+    scrap: int = 25
+
+
+@dataclass(frozen=True)
 class OpeningSettings:
     """When a small solid is open at the top.
 
@@ -187,6 +245,7 @@ class OpeningSettings:
 
 HOLLOW = HollowSettings()
 COMPARTMENT = CompartmentSettings()
+DRAWER = DrawerSettings()
 OPENING = OpeningSettings()
 RIM = RimSettings()
 KNOWN = KnownSettings()

@@ -16,10 +16,14 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.color import name_color
 from deskhand.perception.demonstration.keyframes import HIGHER, Mask, changed, key_frames
+from deskhand.perception.demonstration.rings import watch_rings
 from deskhand.perception.demonstration.video import Video
+from deskhand.perception.demonstration.watched import Watched
 from deskhand.perception.desk_view import DeskView, view_of
+from deskhand.perception.pegs import find_peg_stands
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.plates import Plate, find_plates
+from deskhand.perception.ranks import rank_of
 from deskhand.types import Frame, JointState, SceneObject
 from deskhand.types.demonstration import Role, Step
 
@@ -68,15 +72,6 @@ class Thing:
             return np.asarray(near & (points[..., 2] > self.bottom - MARGIN) & (points[..., 2] < self.top + MARGIN))
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What a video shows; ``confidence`` 0..1: the least share of a change that a step explains."""
-
-    steps: tuple[Step, ...]
-    confidence: float
-    rests: int
-
-
 def watch(video: Video, arm: ArmConfig) -> Watched:
     """The steps of a demonstration.
 
@@ -90,6 +85,8 @@ def watch(video: Video, arm: ArmConfig) -> Watched:
     first = video.frames[rests[0]]
     view = view_of(first, joints, arm)
     plates = find_plates(view)
+    if (stands := find_peg_stands(view)) and any(peg.rings for stand in stands for peg in stand.pegs):
+        return watch_rings(view, [video.frames[number] for number in rests])
     things = _things(view, first, joints, arm, plates)
     steps: list[Step] = []
     shares: list[float] = []
@@ -199,16 +196,6 @@ def _where(things: Sequence[Thing], number: int, placed: Sequence[int], plates: 
 def _carries(below: Thing, above: Thing) -> bool:
     apart = np.linalg.norm(above.position[:2] - below.position[:2])
     return bool(abs(above.bottom - below.top) < GAP and apart < below.radius + above.radius - OVER)
-
-
-def rank_of(number: int, count: int) -> str:
-    """The place of one among ``count`` plates, the lightest first."""
-    if count < 2:
-        return ""
-    if number in (0, count - 1):
-        end = "lightest" if number == 0 else "darkest"
-        return end if count > 2 else {"lightest": "lighter", "darkest": "darker"}[end]
-    return "middle" if count == 3 else f"{number + 1}. lightest"
 
 
 def color_of(plates: Sequence[Plate]) -> str:

@@ -30,6 +30,7 @@ class PartSettings:
         askew: .. and they are off its line by less [rad].
         longest: longest object that is seen in two pieces [m]: a new pencil is 190 mm (7.5 inches), the longest of pens, markers and pencils.
         bar: a box that is so many times as long as it is wide may be so long too ..
+        face: .. and is thicker than one side alone, as the walls of holes in a board are seen [m] ..
         within: .. where less of every other piece is where it would be.
     """
 
@@ -50,6 +51,7 @@ class PartSettings:
     askew: float = 0.1
     longest: float = 0.19
     bar: float = 3.0
+    face: float = 0.006
     within: float = 0.3
 
 

@@ -176,7 +176,13 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
             continue
         bar = _alone(fits, union)  # a beam over a gap goes no lower than what is seen of it
         others = [item for k, item in enumerate(pieces) if k not in (i, j)]
-        if bar.shape == "box" and bar.size[0] > PARTS.bar * bar.size[1] and _is_whole(view, bar, PARTS.longest, alone) and not _filled(bar, others):
+        if (
+            bar.shape == "box"
+            and bar.size[0] > PARTS.bar * bar.size[1]
+            and bar.size[1] > PARTS.face
+            and _is_whole(view, bar, PARTS.longest, alone)
+            and not _filled(bar, others)
+        ):
             owner[j] = i
 
 

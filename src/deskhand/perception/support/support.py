@@ -45,7 +45,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             floors[i] = hollow.floor
             result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
     lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
-    lows |= {i: _hollow(placed[i]).bottom for i in containers if _hollow(placed[i]).bottom > 0}
+    lows |= {i: _hollow(placed[i]).bottom for i in containers if _hollow(placed[i]).bottom > 0 and not _hollow(placed[i]).drawer}  # those hang in their case
     highs = {i: quantile(result[i].segment.points[:, 2], 0.95) for i in lows}
     carriers = {i: _carriers(view, fits, i, result, lows, highs, floors) for i in lows if not _leans(result[i].solid)}
     owner = _owners(view, result)

@@ -97,6 +97,7 @@ POLICIES: dict[str, Policy] = {
         "report what is left",
     ),
     "no_handle": Policy(2, (LOOK, Advice("find_handles", "see which handles there are, and on what")), "report that no handle is seen"),
+    "no_lid": Policy(2, (LOOK, Advice("find_handles", "see which lids stand open, and on what")), "report that no open lid is seen"),
     "not_moved": Policy(2, (LOOK, Advice("find_handles", "see where the handle is now")), "report that it does not move, and which way was tried"),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),
     "start_in_collision": Policy(2, (STATE, LOOK, HOME), "report what touches the arm"),

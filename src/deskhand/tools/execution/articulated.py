@@ -1,4 +1,4 @@
-"""Open and close drawers, open lids, turn knobs: by their handles."""
+"""Open and close drawers and lids, turn knobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
-from deskhand.skills import articulated
+from deskhand.skills import articulated, lids
 from deskhand.tools.acting import outcome
 from deskhand.tools.looking import skill_context
 from deskhand.tools.objects import ObjectId
@@ -105,6 +105,36 @@ def close_drawer(
 def open_lid(ctx: ToolContext, object_id: ObjectId, handle: HandlePlace = None) -> MovedByHandle:
     """Lift a hinged lid by its handle past upright, and verify by a look that it stays open."""
     return outcome(articulated.open_lid(skill_context(ctx), object_id, _place(handle)))  # type: ignore[return-value]
+
+
+class LidClosed(TypedDict):
+    """What a look tells; more may be given."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    message: str
+    object_id: str
+    height_before: Annotated[float, Field(description="of the upper edge of the lid that stood open [m, world]")]
+    height_after: Annotated[float, Field(description="of what is highest where it stood and where it lies now [m, world]")]
+
+
+@tool(
+    group="execution",
+    unit="force_and_compliance",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=("not_holding", "not_stopped"),
+    postconditions=("not_holding", "scene_known"),
+    timeout=240.0,
+    when_to_use="To shut the hinged lid of a box that stands open, as open_lid leaves it; find_handles tells which lids stand open.",
+    limits="A flat lid that leans 4 to 35 degrees beyond upright, pushed over from behind near a corner, so that it falls shut by itself. The arm must reach "
+    "over it. Fails with no_lid where none is seen open, not_moved where a look sees it standing still.",
+    examples=[("Close the blue box", {"object_id": "box_2"}), ("Let the lid fall shut again", {"object_id": "object_1"})],
+    failures=FAILURES,
+)
+def close_lid(ctx: ToolContext, object_id: ObjectId) -> LidClosed:
+    """Push a hinged lid that stands open over so that it falls shut, and verify by a look that it lies."""
+    return outcome(lids.close_lid(skill_context(ctx), object_id))  # type: ignore[return-value]
 
 
 @tool(

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.planning import demonstrated
-from deskhand.planning.demonstrated import Surface
+from deskhand.planning.demonstrated import Post, Surface
 from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import objects_data
@@ -23,9 +23,9 @@ MOST_BYTES = 256 * 2**20
 class RoleData(TypedDict):
     """What a thing is in a step, by what can be said of it in another scene."""
 
-    kind: Annotated[str, Field(max_length=40, description="block, bowl, plate, table …")]
+    kind: Annotated[str, Field(max_length=40, description="block, bowl, plate, ring, peg, table …")]
     color: Annotated[str, Field(max_length=40, description="empty where it says nothing")]
-    rank: Annotated[str, Field(max_length=40, description="of a plate by lightness: lightest, middle, darkest; lighter, darker of two; else empty")]
+    rank: Annotated[str, Field(max_length=40, description="of a plate or peg by lightness: lightest, middle, darkest; lighter, darker of two; else empty")]
 
 
 class StepData(TypedDict):
@@ -49,14 +49,15 @@ class ActData(TypedDict):
     """A step on this desk."""
 
     text: str
-    object_id: Annotated[str, Field(description="what to pick")]
-    relation: Annotated[str, Field(description="in: place_in target_id; on: place_at x, y, yaw, level, on")]
+    object_id: Annotated[str, Field(description="what to pick; empty for hang")]
+    relation: Annotated[str, Field(description="in: place_in target_id; on: place_at x, y, yaw, level, on; hang: take_ring at take, hang_ring at x, y")]
     target_id: str
     x: Annotated[float, Field(description="[m]")]
     y: Annotated[float, Field(description="[m]")]
     yaw: Annotated[float | None, Field(description="[rad]")]
     level: Annotated[float, Field(description="height above the table of the plate there [m]")]
     on: list[str]
+    take: Annotated[list[float] | None, Field(description="of hang: [x, y] of the peg on which the ring is by then [m]")]
 
 
 class ActsForScene(TypedDict):
@@ -75,7 +76,8 @@ class ActsForScene(TypedDict):
     when_to_use="When the instruction names a demonstration (a .zip video) that shows how something is done: it tells the steps, one act each, as roles by "
     "colour and rank; then steps_for_scene says what they come to on this desk.",
     limits="Videos of this robot's own camera with depth, in a folder that the operator named. Things are followed that are moved one after the other and "
-    "rest in between; things on the table, in containers, on thin plates and on each other. Scenes differ: ids and places of the video mean nothing here.",
+    "rest in between; things on the table, in containers, on thin plates and on each other, rings on pegs. Scenes differ: ids and places "
+    "of the video mean nothing here.",
     examples=[("Do what the demonstration shows", {"video_uri": "demonstration.zip"})],
     failures=[("The operator has named no folder with demonstrations", {"video_uri": "demonstration.zip"}, "access_denied")],
 )
@@ -99,8 +101,8 @@ def watch_demonstration(
     timeout=60.0,
     when_to_use="After watch_demonstration: which object here has which role, and where it goes. Then pick each object_id and place it as the act says, in "
     "order, and check_goal after each.",
-    limits="Roles by colour, plates by lightness. Plates are looked for where nothing stands on them: call it before the first act. Where several objects fit "
-    "a role, the first is taken and named among the ambiguities.",
+    limits="Roles by colour, plates and pegs by lightness. Plates are looked for where nothing stands on them: call it before the first act. "
+    "Where several objects fit a role, the first is taken and named among the ambiguities.",
     examples=[
         (
             "What do the steps of the demonstration come to here?",
@@ -126,12 +128,14 @@ def steps_for_scene(
     scene = last_look(ctx)
     wanted = [Step.from_json(step) for step in steps]
     plates = any(role.kind == "plate" for step in wanted for role in step.where)
-    found = demonstrated.steps_for_scene(wanted, [dict(item) for item in objects_data(scene)], _surfaces(ctx) if plates else [])
+    posts = _posts(ctx) if any(role.kind == "peg" for step in wanted for role in step.where) else []
+    found = demonstrated.steps_for_scene(wanted, [dict(item) for item in objects_data(scene)], _surfaces(ctx) if plates else [], posts)
     return ActsForScene(
         acts=[
             ActData(
                 text=act.text, object_id=act.object_id, relation=act.relation, target_id=act.target_id, x=round(act.x, 4), y=round(act.y, 4),
                 yaw=None if act.yaw is None else round(act.yaw, 4), level=round(act.level, 4), on=list(act.on),
+                take=None if act.take is None else [round(value, 4) for value in act.take],
             )
             for act in found.acts
         ],
@@ -142,6 +146,17 @@ def steps_for_scene(
 def _told(step: Step) -> StepData:
     what, *where = (RoleData(kind=role.kind, color=role.color, rank=role.rank) for role in (step.what, *step.where))
     return StepData(text=step.text, act="put", what=what, relation="in" if step.relation == "in" else "on", where=where)
+
+
+def _posts(ctx: ToolContext) -> list[Post]:
+    from deskhand.perception.pegs import find_peg_stands
+    from deskhand.perception.ranks import row_ranks
+
+    posts = []
+    for stand in find_peg_stands(desk_view(ctx)):
+        for peg, rank in zip(stand.pegs, row_ranks([one.lightness for one in stand.pegs]), strict=True):
+            posts.append(Post((float(peg.position[0]), float(peg.position[1])), rank, tuple(ring.color for ring in peg.rings)))
+    return posts
 
 
 def _surfaces(ctx: ToolContext) -> list[Surface]:

@@ -100,6 +100,8 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
         return False, f"{object_id} is in the gripper."
     known = {item.id: item for item in scene.objects}
     target = known.get(target_id)
+    if target is None and relation == "in" and target_id in ctx.belief.shut:
+        return _in_what_was_shut(ctx, scene, object_id, target_id)
     if target is None and target_id != TABLE:
         return False, f"{target_id} is not seen; seen: {', '.join(known) or 'nothing'}."
     placed = ctx.placed.get(object_id)
@@ -118,3 +120,14 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
     if hidden:
         return True, f"inside, hidden: {record}, and {evidence}."
     return False, f"{object_id} is not seen: {record}, but {evidence}."
+
+
+def _in_what_was_shut(ctx: ToolContext, scene: Scene, object_id: str, drawer_id: str) -> tuple[bool, str]:
+    """Of a drawer that the robot has pushed in: what it had put in there, and is seen nowhere else, is in it."""
+    placed, body = ctx.placed.get(object_id), ctx.belief.shut[drawer_id]
+    seen = next((item.id for item in scene.objects if item.id in (object_id, placed.seen_as if placed else object_id)), "")
+    if seen:
+        return False, f"{seen} is seen, and {drawer_id} is shut."
+    if placed is None or (placed.relation, placed.target_id) != ("in", drawer_id):
+        return False, f"{object_id} is not seen, and the robot has not put it in {drawer_id}, which is shut."
+    return True, f"inside: the robot put it there, has pushed {drawer_id} into {body} since, and it is seen nowhere else."
