@@ -85,7 +85,7 @@ class PicturePublishers:
 
     def listened(self) -> int:
         """To how many of the two kinds of picture somebody listens."""
-        return (self._color.get_subscription_count() > 0) + (self._depth.get_subscription_count() > 0)
+        return int(self._color.get_subscription_count() > 0) + int(self._depth.get_subscription_count() > 0)
 
     def wanted(self) -> bool:
         """Whether somebody listens."""
