@@ -67,7 +67,7 @@ def _core(item: SceneObject, size: Array) -> tuple[SceneObject, tuple[Shape, ...
     for axis in (0, 1):
         for sign, edge in ((-1.0, low), (1.0, high)):
             face = _face(sign * local[:, axis], np.delete(local, axis, axis=1), size[axis] / 2)
-            if face < size[axis] / 2 - PROUD:
+            if MIN_SIZE / 2 < face < size[axis] / 2 - PROUD:
                 edge[axis] = sign * face
                 proud |= sign * local[:, axis] > face + PROUD / 2
     if not proud.any():

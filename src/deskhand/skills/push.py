@@ -105,7 +105,7 @@ def _free_way(own: Array, theirs: Array, by: Array) -> float:
     low, high = 0.0, 1.0
     if convex_gap(own, theirs) < CLEAR:
         return 0.0
-    while high - low > 0.01:
+    while high - low > 0.001:
         middle = (low + high) / 2
         low, high = (middle, high) if convex_gap(_swept(own, middle * by), theirs) >= CLEAR else (low, middle)
     return low

@@ -70,6 +70,7 @@ READ = {
     "one of the blocks is lighter than the others: find out which": "Weigh",
     "line up the cans by weight": "Weigh",
     "how heavy is the can? the red block is 10 g": "Weigh",
+    "put the red ring on the darkest brown peg": "Imitate",
 }
 """Phrases whose end these symbols cannot show; tests of their own hold what they do."""
 WHOLE = {

@@ -1,4 +1,4 @@
-"""Into a drawer that stands open, and lids that are closed, in physics; and what is lifted from below something."""
+"""Into a drawer that stands open, and lids that are closed, in physics."""
 
 from dataclasses import replace
 

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
+from deskhand.bench.tools import rings
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.drawing import Random
-from deskhand.bench.tools.worlds import furniture, scales, sorter
+from deskhand.bench.tools.worlds import furniture, pegs, scales, sorter
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, rotation_rpy, transform_points
 from deskhand.sim.fixtures.kinds import fixture_parts, hole_of
@@ -316,3 +317,19 @@ def handle_at(item: FixtureSpec) -> Array:
 def none_there(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(len(desk.call("find_handles")["handles"]), "handles", equal=0)
+
+
+@scenario(tool="find_pegs", name="all_pegs", situation="A stand with three pegs and three rings: how far is the worst peg from where it is?", world=pegs)
+def all_pegs(desk: ScenarioDesk) -> Measured:
+    seen = [np.asarray(peg["position"]) for stand in desk.call("find_pegs")["stands"] for peg in stand["pegs"]]
+    worst = max(min((float(np.linalg.norm(one - foot[:2, 3])) for one in seen), default=1.0) for foot in rings.feet(desk))
+    return Measured(1000 * worst + 100 * abs(len(seen) - 3), "mm off at most", at_most=8.0)
+
+
+@scenario(tool="find_pegs", name="which_rings", situation="Two rings on the first peg, one on the last: on how many pegs are others told?", world=pegs)
+def which_rings(desk: ScenarioDesk) -> Measured:
+    wrong = 0
+    for foot, own in zip(rings.feet(desk), (["red", "blue"], [], ["green"]), strict=True):
+        near = [peg for stand in desk.call("find_pegs")["stands"] for peg in stand["pegs"] if np.linalg.norm(peg["position"] - foot[:2, 3]) < 0.02]
+        wrong += [[ring["color"] for ring in peg["rings"]] for peg in near] != [own]
+    return Measured(wrong, "pegs", equal=0)

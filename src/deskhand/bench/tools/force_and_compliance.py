@@ -1,4 +1,4 @@
-"""Scenarios of the unit force_and_compliance; those of rings and pegs stand in rings.py."""
+"""Scenarios of the unit force_and_compliance."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.bench.tools import rings  # noqa: F401 its scenarios are of this unit too
+from deskhand.bench.tools import rings
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
-from deskhand.bench.tools.worlds import bare, furniture, open_furniture, sorter, two_pens
+from deskhand.bench.tools.worlds import bare, furniture, open_furniture, pegs, sorter, two_pens
 from deskhand.sim.spec import Truth, pose_at
 from deskhand.tasks.eb_goals import InSorter, unmet
 
@@ -357,3 +357,40 @@ def as_far_as_it_turned(desk: ScenarioDesk) -> Measured:
 def against_its_stop(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(float(desk.result("turn_knob", {**_handle(desk, "top", "knob"), "angle": -1.2}).ok), "claims", equal=0)
+
+
+@scenario(
+    tool="take_ring",
+    name="the_uppermost",
+    situation="Two rings on a peg: is the upper one held, the other where it was?",
+    world=pegs,
+    changes=True,
+)
+def the_uppermost(desk: ScenarioDesk) -> Measured:
+    before = desk.truth("large").pose[2, 3]
+    desk.call("take_ring", rings.peg(desk, 0))
+    held = desk.simulation.truth().in_hand == ("small",)
+    return Measured(float(held and abs(desk.truth("large").pose[2, 3] - before) < 0.003), "as it should be", equal=1)
+
+
+@scenario(tool="take_ring", name="none_there", situation="A peg without a ring: is it refused?", world=pegs, changes=True)
+def none_there(desk: ScenarioDesk) -> Measured:
+    return Measured(float(desk.result("take_ring", rings.peg(desk, 1)).code == "unknown_object"), "refused", equal=1)
+
+
+@scenario(
+    tool="hang_ring", name="onto_another", situation="A ring goes over a peg that has one: how far is it from where it should lie?", world=pegs, changes=True
+)
+def onto_another(desk: ScenarioDesk) -> Measured:
+    goal = rings.peg(desk, 2)
+    desk.call("take_ring", rings.peg(desk, 0))
+    desk.call("hang_ring", goal)
+    place = rings.feet(desk)[2][:3, 3] + [0.0, 0.0, 0.018]
+    return Measured(1000 * float(np.linalg.norm(desk.truth("small").pose[:3, 3] - place)), "mm", at_most=4.0)
+
+
+@scenario(tool="hang_ring", name="no_peg_there", situation="A place without a peg: is it refused, and the ring held still?", world=pegs, changes=True)
+def no_peg_there(desk: ScenarioDesk) -> Measured:
+    desk.call("take_ring", rings.peg(desk, 0))
+    refused = desk.result("hang_ring", {"peg": [0.2, 0.35]}).code == "unknown_object"
+    return Measured(float(refused and bool(desk.call("get_robot_state")["holding"])), "refused", equal=1)
