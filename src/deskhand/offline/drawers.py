@@ -79,8 +79,15 @@ def _open(executive: TaskExecutive, tools: Collection[str], answers: list[str], 
     if not own:
         executive.problems.append(("unknown_object", f"I opened {target.words}, and do not see into it."))
         return None
-    executive.problems[:] = [each for each in executive.problems if not (each[1].startswith("open ") and " failed: " in each[1])]  # it is open now
+    executive.problems[:] = [each for each in executive.problems if not _is_failed_opening(each[1], which)]  # it is open now
     return own
+
+
+def _is_failed_opening(problem: str, which: str) -> bool:
+    """Whether a problem is that this drawer did not open before; another one may still be shut."""
+    act, failed, _ = problem.partition(" failed: ")
+    named = {word for word in lex.WHICH_DRAWER.values() if word in act.replace("(", " ").replace(")", " ").split()}
+    return bool(failed) and act.startswith("open ") and named == ({which} if which else set())
 
 
 def _open_box(item: Seen) -> bool:

@@ -66,7 +66,8 @@ def operating(executive: TaskExecutive, tools: Collection[str], answers: list[st
         if moved.ok or moved.code != "not_moved":
             break
     executive.touched()
-    executive.count(moved, f"{wish.act} {wish.item.words}")
+    told = wish.which and wish.which not in wish.item.words.split()
+    executive.count(moved, f"{wish.act} {wish.item.words}{f' ({wish.which})' if told else ''}")
     if moved.ok:
         executive.moved[wish.item.words] = moved.data["handle"]
         answers.append(_told(wish, moved.data))

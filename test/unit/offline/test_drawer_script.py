@@ -15,10 +15,10 @@ HEIGHTS = {"top": 0.19, "middle": 0.12, "bottom": 0.05}
 class Desk:
     """A cabinet with drawers at ``heights``, those of ``opened`` open; a block; boxes of which the lids of ``lids`` stand open."""
 
-    def __init__(self, drawers=("only",), opened=(), lids=(), fails=""):
+    def __init__(self, drawers=("only",), opened=(), lids=(), fails="", stuck=()):
         self.heights = {name: HEIGHTS.get(name, 0.04) for name in drawers}
         self.opened, self.lids, self.fails = list(opened), list(lids), fails
-        self.held, self.inside, self.calls = "", "", []
+        self.held, self.inside, self.calls, self.stuck = "", "", [], stuck
 
     def _item(self, name, label, x, y, z, size, color="brown", **more):
         return {"id": name, "label": label, "color": color, "shape": "box", "size": list(size), "position": [x, y, z], "yaw": 0.0, "confidence": 0.9} | {
@@ -59,8 +59,8 @@ class Desk:
         return min(self.heights, key=lambda name: abs(self.heights[name] - handle[2]))
 
     def open_drawer(self, object_id, handle, distance=0.2):
-        if self.fails:
-            return CallResult(False, {}, self.fails, "it does not come")
+        if self.fails or self._named(handle) in self.stuck:
+            return CallResult(False, {}, self.fails or "grasp_failed", "it does not come")
         self.opened.append(self._named(handle))
         return CallResult(True, {"handle": self._handle(self._named(handle)), "moved": OUT, "stopped": False})
 
@@ -123,6 +123,13 @@ def test_of_several_shut_drawers_one_must_be_named_and_nothing_is_picked():
 def test_a_drawer_that_does_not_open_gets_nothing_and_that_is_said():
     desk = Desk(fails="grasp_failed")
     assert "it does not come" in desk.run("put the block in the drawer") and desk.acts() == ["open_drawer"]
+
+
+def test_a_drawer_that_does_not_open_is_said_though_another_one_does():
+    desk = Desk(("top", "bottom"), stuck=("bottom",))
+    said = desk.run("open the bottom drawer, then put the block in the top drawer")
+    assert desk.acts() == ["open_drawer", "open_drawer", "pick", "place_in"] and desk.inside == "drawer_1"
+    assert "open the drawer (bottom) failed: it does not come" in said
 
 
 def test_the_lid_that_is_meant_is_closed():
