@@ -96,7 +96,7 @@ class Tracker:
                 track = self.tracks[matched[number]]
                 self._remember(track, detection)
                 pieces = [detections[piece].item.points for piece, whole in self.pieces.items() if whole == number]
-                track.cloud = np.concatenate([detection.item.points, *pieces]) if pieces else detection.item.points
+                track.cloud = np.concatenate([np.asarray(points, dtype=float) for points in (detection.item.points, *pieces)])
             else:
                 track = self._begin(detection)
             ids.append(track.item.id)
@@ -228,7 +228,7 @@ class Tracker:
         item = replace(detection.item, id=f"{label}_{self.counts[label]}")
         weight = _weight(detection)
         track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut, free=_is_free(detection))
-        track.cloud = np.asarray(item.points)
+        track.cloud = np.asarray(item.points, dtype=float)
         self.tracks.append(track)
         return track
 
