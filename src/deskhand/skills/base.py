@@ -122,8 +122,12 @@ class SkillContext:
         if self.belief.held is None:
             self.detach()
         with self.timed("planning"):
-            self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
+            self.tell_planner(scene)
         return scene
+
+    def tell_planner(self, scene: Scene) -> None:
+        """What stands on the desk is what is in the way."""
+        self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
 
     def scene(self) -> Scene:
         """The last look when nothing was touched since, else a new one."""

@@ -12,11 +12,13 @@ import numpy as np
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
+from deskhand.perception.track.changes import Backdrop
 from deskhand.skills.columns import Columns
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
+from deskhand.skills.out_of_view import robot_in
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
@@ -26,7 +28,7 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
-_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns")
+_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns", "backdrop")
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
@@ -74,6 +76,7 @@ class Belief:
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
         columns: what was put on its like.
+        backdrop: the picture of the last look of a camera that stands still, and of those since that showed what was expected.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -93,17 +96,24 @@ class Belief:
         self.alike = LookAlikes()
         self.pans = OnPans()
         self.columns = Columns()
+        self.backdrop: Backdrop | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         asked = robot.now()
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
-        partial = self.scene is not None and robot.camera_mount() is not None
-        frame = levelled(robot.observe(asked)) if self.known or self.pans.items or partial else None
+        still = robot.camera_mount() is None
+        picture = robot.observe(asked) if still or self.known or self.pans.items or self.scene is not None else None
+        partial = self.scene is not None and not still
+        frame = levelled(picture) if picture is not None and (self.known or self.pans.items or partial) else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
-        self.see(scene, frame, lambda: robot.observe(asked))
+        self.see(scene, frame, lambda: robot.observe(asked) if picture is None else picture)
+        self.backdrop = None
+        if still and picture is not None:
+            state = robot.joint_state()
+            self.backdrop = Backdrop.of(picture, robot_in(picture, robot.arm, dict(zip(state.names, map(float, state.positions), strict=True))))
         assert self.scene is not None
         return self.scene
 
@@ -134,6 +144,12 @@ class Belief:
             elif observe is not None:
                 evidence = evidence_of(lambda: levelled(observe()))
             self.memory.looked(scene, evidence)
+
+    def saw_expected(self, scene: Scene, backdrop: Backdrop, frame: Frame) -> None:
+        """One picture, ``frame``, levelled, has shown that the desk is as ``scene`` says."""
+        self.scene, self.fresh, self.backdrop = scene, True, backdrop
+        if self.memory is not None:
+            self.memory.looked(scene, evidence_of(lambda: frame))
 
     def _known_again(self, scene: Scene) -> Scene:
         """The scene with the ids under which its objects are known here."""

@@ -14,6 +14,7 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
 from deskhand.skills.placement_sampling import Spot, spots_in
+from deskhand.skills.quick_look import quick_look
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
 from deskhand.skills.why import other_container
@@ -88,10 +89,19 @@ def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spo
     return spots
 
 
-def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
-    """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4)."""
+def look_after(
+    ctx: SkillContext, held: Held, before: Scene, rest: Array, container: SceneObject | None = None, on: tuple[str, ...] | None = None
+) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+    """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4).
+
+    Where one picture may tell as much as a look, say what it should show: in which ``container`` it is, or ``on`` what (nothing: the table).
+    """
     ctx.step(0.8, "look whether it worked")
-    after = ctx.look()
+    after = None
+    if container is not None or on is not None:
+        after = quick_look(ctx, held, before, rest, container, on or ())
+    if after is None:
+        after = ctx.look()
     found = same_object(after, held.object, before) or newcomer(after, before, rest[:3, 3], NEAR + float(max(held.object.size)))
     data: dict[str, Any] = {"object_id": held.object.id, "seen": found is not None}
     if found is not None:
@@ -102,7 +112,7 @@ def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tup
 def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool) -> SkillResult:
     rest = spot.release @ held.tcp_T_object
     rest[2, 3] -= spot.fall
-    after, found, data = look_after(ctx, held, before, rest)
+    after, found, data = look_after(ctx, held, before, rest, None if slipped else container)
     name = held.object.id
     now = same_object(after, container)
     if now is None:

@@ -237,7 +237,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     for item in before.objects:
         if target.on == (item.id,):
             ctx.belief.columns.put(put, item)
-    after, found, data = look_after(ctx, held, before, put.pose)
+    after, found, data = look_after(ctx, held, before, put.pose, on=target.on)
     if name in ctx.belief.known:
         frame = levelled(ctx.robot.observe())
         others = [item for item in ctx.belief.known.values() if item.id != name]
@@ -261,7 +261,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
 def _measure_on_pan(ctx: SkillContext, held: Held, before: Scene, target: Target, put: SceneObject) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
     """As :func:`_measure`, where the support has given way: it is as high as the pan is now, and a picture proves it there or does not."""
     name, belief = held.object.id, ctx.belief
-    belief.again.taken()  # a rim that comes to light is not what was let go
+    belief.again.forget()  # a rim that comes to light is not what was let go
     belief.pans.put(put, target.pan)
     for _ in range(LOOKS):
         after = ctx.look()
