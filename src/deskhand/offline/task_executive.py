@@ -45,6 +45,7 @@ class TaskExecutive:
         self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
         self._fresh = False
+        self._next = ""
         self.moved: dict[str, list[float]] = {}
         """Where the handle is that was moved last [m, world], by the words for what it is on."""
         self.again: Callable[[], list[Goal]] = list
@@ -148,9 +149,17 @@ class TaskExecutive:
             if goal.object_id in work.done or satisfied(goal, self.objects):
                 continue
             work.tries[goal.object_id] += 1
+            self._next = self._after(queue)
             if not (yield from self.fulfil(goal)):
                 queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
                 work.failed_after[goal.object_id] = self.done
+
+    def _after(self, queue: Sequence[Goal]) -> str:
+        """What is picked next if all goes well; empty for nothing, or where a look comes first."""
+        goal = queue[0] if queue else None
+        if goal is None or self.work.tries[goal.object_id] or goal.object_id in self.work.covered or any(other.object_id == goal.target_id for other in queue):
+            return ""
+        return "" if goal.object_id in self.work.done or satisfied(goal, self.objects) else goal.object_id
 
     def _unblocked(self) -> list[Goal]:
         """What was given up because something was in the way, and may be free now that other objects have been moved: one more try."""
@@ -296,7 +305,8 @@ class TaskExecutive:
         if goal.relation in SIDEWAYS:
             return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
-            return (yield Call("place_in", {"container_id": goal.target_id}))
+            onward = {"next_object_id": self._next} if self._next not in ("", goal.object_id) else {}
+            return (yield Call("place_in", {"container_id": goal.target_id, **onward}))
         return (yield Call("place_on", {"target_id": goal.target_id}))
 
     def _holding_already(self, goal: Goal) -> DecisionScript:

@@ -11,6 +11,7 @@ import numpy as np
 
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
+from deskhand.perception.self_filter import joint_map
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.perception.track.changes import Backdrop
 from deskhand.skills.columns import Columns
@@ -28,7 +29,10 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
-_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns", "backdrop")
+_BELIEVED = (
+    *("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
+    *("backdrop", "approached"),
+)
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
@@ -60,6 +64,14 @@ class Held:
     picked_from: Array
 
 
+@dataclass(frozen=True)
+class Approached:
+    """The open fingers stand about ``item`` as ``grasp`` says."""
+
+    item: SceneObject
+    grasp: Grasp
+
+
 class Belief:
     """Last scene and what is held.
 
@@ -77,6 +89,7 @@ class Belief:
         pans: what stands on the pans of a balance.
         columns: what was put on its like.
         backdrop: the picture of the last look of a camera that stands still, and of those since that showed what was expected.
+        approached: what the open hand went on to after it had put something down.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -97,6 +110,7 @@ class Belief:
         self.pans = OnPans()
         self.columns = Columns()
         self.backdrop: Backdrop | None = None
+        self.approached: Approached | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -112,8 +126,7 @@ class Belief:
         self.see(scene, frame, lambda: robot.observe(asked) if picture is None else picture)
         self.backdrop = None
         if still and picture is not None:
-            state = robot.joint_state()
-            self.backdrop = Backdrop.of(picture, robot_in(picture, robot.arm, dict(zip(state.names, map(float, state.positions), strict=True))))
+            self.backdrop = Backdrop.of(picture, robot_in(picture, robot.arm, joint_map(robot.joint_state())))
         assert self.scene is not None
         return self.scene
 

@@ -20,6 +20,7 @@ from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.grasp_choice import AGAIN, OPEN_ENOUGH, PREGRASP, UNPLANNED, find_grasp, way_back
 from deskhand.skills.lifting import lift
+from deskhand.skills.onward import already_about
 from deskhand.skills.presence import levelled
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
@@ -111,13 +112,16 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, closing: tuple[
     ctx.step(0.15, f"find a grasp for {item.id}")
     parts = [part.id for part in siblings_of(scene, item)]
     trace.touch = tuple(("gripper", name) for name in (item.id, *parts))
-    grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, closing)
+    approach, grasp = None, None if closing or trace.tried else already_about(ctx, item)
+    if grasp is None:
+        grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, closing)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 4), grasp_pose=np.round(grasp.pose, 6).tolist(), closed=False)
     ctx.step(0.35, f"approach {item.id}")
     ctx.belief.disturb()
     trace.retreat = grasp.pose @ make_transform(translation=[0, 0, -way_back(scene, item, grasp)])
-    ctx.execute(approach)
+    if approach is not None:
+        ctx.execute(approach)
     move_onto(ctx, grasp, trace.touch)
     ctx.step(0.55, f"close on {item.id}")
     trace.closing, trace.closed = (item, grasp), None

@@ -13,8 +13,9 @@ from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
+from deskhand.skills.onward import go_on
 from deskhand.skills.placement_sampling import Spot, spots_in
-from deskhand.skills.quick_look import quick_look
+from deskhand.skills.quick_look import Put, put_of, quick_look
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
 from deskhand.skills.why import other_container
@@ -28,8 +29,10 @@ NEAR = 0.05  # [m] beyond its own length that an object which was let go may rol
 
 
 @skill
-def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
-    """Let the held object down into a container. ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``,
+def place_in(ctx: SkillContext, container_id: str, next_object_id: str = "") -> SkillResult:
+    """Let the held object down into a container, and go on to ``next_object_id``, if that is given and can be.
+
+    ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``,
     ``free_volume`` [m3] and ``free_share``: the room that is left in the container, ``times``.
 
     The look after it must show the object inside, or, when the walls or the contents hide it, nowhere else.
@@ -43,16 +46,17 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     room = room_in(ctx.belief.everything(), container)
     if room.share < FULL:
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
-    slipped = False
+    slipped, seen = False, None
     try:
         spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
-        release(ctx, held)
+        put = put_of(held, _rest(held, spot), container)
+        seen = release(ctx, held, onward=(lambda touch: go_on(ctx, put, scene, next_object_id, touch)) if next_object_id else None)
     except DeskhandError as error:
         fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
         if fallen is None:
             raise
         spot, slipped = fallen, True
-    return _verify_in(ctx, held, scene, container, spot, slipped)
+    return _verify_in(ctx, held, scene, container, spot, slipped, seen)
 
 
 def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | None:
@@ -90,18 +94,14 @@ def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spo
 
 
 def look_after(
-    ctx: SkillContext, held: Held, before: Scene, rest: Array, container: SceneObject | None = None, on: tuple[str, ...] | None = None
+    ctx: SkillContext, held: Held, before: Scene, rest: Array, put: Put | None = None, seen: Scene | None = None
 ) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
     """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4).
 
-    Where one picture may tell as much as a look, say what it should show: in which ``container`` it is, or ``on`` what (nothing: the table).
+    ``put``: what one picture should show, where that may tell as much as a look; ``seen``: what one has shown.
     """
     ctx.step(0.8, "look whether it worked")
-    after = None
-    if container is not None or on is not None:
-        after = quick_look(ctx, held, before, rest, container, on or ())
-    if after is None:
-        after = ctx.look()
+    after = seen or (quick_look(ctx, put, before) if put is not None else None) or ctx.look()
     found = same_object(after, held.object, before) or newcomer(after, before, rest[:3, 3], NEAR + float(max(held.object.size)))
     data: dict[str, Any] = {"object_id": held.object.id, "seen": found is not None}
     if found is not None:
@@ -109,10 +109,16 @@ def look_after(
     return after, found, data
 
 
-def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool) -> SkillResult:
+def _rest(held: Held, spot: Spot) -> Array:
+    """The pose (4, 4) in which it should come to rest."""
     rest = spot.release @ held.tcp_T_object
     rest[2, 3] -= spot.fall
-    after, found, data = look_after(ctx, held, before, rest, None if slipped else container)
+    return np.asarray(rest)
+
+
+def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool, seen: Scene | None) -> SkillResult:
+    rest = _rest(held, spot)
+    after, found, data = look_after(ctx, held, before, rest, None if slipped else put_of(held, rest, container), seen)
     name = held.object.id
     now = same_object(after, container)
     if now is None:
@@ -133,8 +139,8 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
         raise SkillError("place_failed", f"{name} is not in {container.id}: it lies on what is there, {1000 * over:.0f} mm too high.", data)
     room = room_in(ctx.belief.everything(), now)
     data.update(free_volume=round(room.volume, 7), free_share=round(room.share, 3))
-    seen = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
-    return SkillResult("", f"{name} is in {container.id}: {seen}; {100 * room.share:.0f} % of {container.id} is free", data)
+    where = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
+    return SkillResult("", f"{name} is in {container.id}: {where}; {100 * room.share:.0f} % of {container.id} is free", data)
 
 
 def _above_rim(before: Scene, after: Scene, container: SceneObject, item: SceneObject) -> float:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.fit.pose_verification import locate, shifted
-from deskhand.perception.track.changes import Changes, changes, outline, within
+from deskhand.perception.self_filter import joint_map
+from deskhand.perception.track.changes import Changes, Mask, changes, outline, within
 from deskhand.perception.track.settings import CHANGE
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Held
@@ -39,25 +39,31 @@ class Put:
     on: tuple[str, ...]
 
 
-def quick_look(ctx: SkillContext, held: Held, before: Scene, rest: Array, container: SceneObject | None = None, on: tuple[str, ...] = ()) -> Scene | None:
-    """The scene after ``held`` was let go to come to rest at the pose ``rest`` (4, 4), in a ``container`` or on what ``on`` names (nothing: the table).
+def quick_look(ctx: SkillContext, put: Put, before: Scene) -> Scene | None:
+    """The scene after something was ``put`` down, by one picture from where the arm stands out of the way.
 
-    None where one picture does not show that it is there, and that nothing else has changed since ``before``: then look.
+    None where that does not show that it is there, and that nothing else has changed since ``before``: then look.
     """
-    put = Put(moved(held.object, rest), moved(held.object, held.picked_from), container, on)
-    why = _untold(ctx, put, before)
+    why = untold(ctx, put, before) or ("" if ctx.out_of_view() else "the arm is in the way")
     if not why:
-        try:
-            seen, why = _seen(ctx, put, before)
-        except DeskhandError as error:
-            seen, why = None, f"{error.code}: {error}"
-        if seen is not None:
-            return seen
-    log.info("a look is needed after %s was put down: %s", held.object.id, why)
+        with ctx.timed("perception"):
+            frame = ctx.robot.observe()
+            state = ctx.robot.joint_state()
+            scene, why = judged(ctx, put, before, frame, robot_in(frame, ctx.robot.arm, joint_map(state)))
+        if scene is not None:
+            with ctx.timed("planning"):
+                ctx.tell_planner(scene)
+            return scene
+    log.info("a look is needed after %s was put down: %s", put.item.id, why)
     return None
 
 
-def _untold(ctx: SkillContext, put: Put, before: Scene) -> str:
+def put_of(held: Held, rest: Array, container: SceneObject | None = None, on: tuple[str, ...] = ()) -> Put:
+    """``held``, let go to come to rest at the pose ``rest`` (4, 4), in a ``container`` or on what ``on`` names (nothing: the table)."""
+    return Put(moved(held.object, rest), moved(held.object, held.picked_from), container, on)
+
+
+def untold(ctx: SkillContext, put: Put, before: Scene) -> str:
     """Why one picture cannot tell, whatever it shows; empty where it can."""
     belief = ctx.belief
     if belief.backdrop is None or ctx.robot.camera_mount() is not None:
@@ -68,9 +74,26 @@ def _untold(ctx: SkillContext, put: Put, before: Scene) -> str:
         return f"it was taken from {put.taken.support}"
     if put.container is None and (put.item.shape not in PROVABLE or put.item.guessed):
         return "no picture proves its place"
-    if near := [item.id for item in before.objects if item.id != put.taken.id and _beside(item, put.taken)]:
-        return f"{', '.join(near)} stood close to it"
-    return "" if ctx.out_of_view() else "the arm is in the way"
+    near = [item.id for item in before.objects if item.id != put.taken.id and _beside(item, put.taken)]
+    return f"{', '.join(near)} stood close to it" if near else ""
+
+
+def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask) -> tuple[Scene | None, str]:
+    """The scene that ``frame``, as the camera gave it, shows beside the ``robot`` (H, W), which the belief takes in; or why it shows none."""
+    backdrop = ctx.belief.backdrop
+    if backdrop is None or not backdrop.is_of(frame):
+        return None, "the camera has moved"
+    found = changes(backdrop, frame, robot)
+    if found is None:
+        return None, "the pictures are too noisy"
+    level = levelled(frame)
+    item, why = _come(level, found, put, ctx.belief.everything())
+    why = why or _elsewhere(level, found, put, before)
+    if item is None or why:
+        return None, why
+    scene = with_put(before, item, put.taken, frame.stamp)
+    ctx.belief.saw_expected(scene, backdrop.updated(frame, robot), level)
+    return scene, ""
 
 
 def _beside(item: SceneObject, taken: SceneObject) -> bool:
@@ -79,35 +102,10 @@ def _beside(item: SceneObject, taken: SceneObject) -> bool:
     return bool((np.abs(local) < np.asarray(taken.size) / 2 + CHANGE.touching).all(axis=1).any())
 
 
-def _seen(ctx: SkillContext, put: Put, before: Scene) -> tuple[Scene | None, str]:
-    """The scene, or why there is none."""
-    belief = ctx.belief
-    assert belief.backdrop is not None
-    with ctx.timed("perception"):
-        frame = ctx.robot.observe()
-        if not belief.backdrop.is_of(frame):
-            return None, "the camera has moved"
-        state = ctx.robot.joint_state()
-        robot = robot_in(frame, ctx.robot.arm, dict(zip(state.names, map(float, state.positions), strict=True)))
-        found = changes(belief.backdrop, frame, robot)
-        if found is None:
-            return None, "the pictures are too noisy"
-        level = levelled(frame)
-        item, why = _come(level, found, put, belief.everything())
-        why = why or _elsewhere(level, found, put, before)
-        if item is None or why:
-            return None, why
-        scene = _with(before, item, put.taken, frame.stamp)
-        belief.saw_expected(scene, belief.backdrop.updated(frame, robot), level)
-    with ctx.timed("planning"):
-        ctx.tell_planner(scene)
-    return scene, ""
-
-
 def _elsewhere(frame: Frame, found: Changes, put: Put, before: Scene) -> str:
     """What has changed that should not have; empty for nothing."""
     gone = outline(frame, _corners(put.taken), CHANGE.beside)
-    come = within(frame, _room(put), CHANGE.beside)
+    come = within(frame, room_of(put), CHANGE.beside)
     if found.blobs((found.nearer | found.farther) & ~gone & ~come) > CHANGE.blob:
         return "something else has changed"
     others = within(frame, [_corners(item) for item in before.objects if item.id != put.taken.id], CHANGE.beside)
@@ -121,7 +119,7 @@ def _elsewhere(frame: Frame, found: Changes, put: Put, before: Scene) -> str:
 
 def _come(frame: Frame, found: Changes, put: Put, scene: Scene) -> tuple[SceneObject | None, str]:
     """What was put down, as it is seen now, or why that cannot be told."""
-    room = within(frame, _room(put), CHANGE.beside)
+    room = within(frame, room_of(put), CHANGE.beside)
     new = found.nearer & room
     points = frame.points()[new].astype(float)
     points = points[np.isfinite(points).all(axis=1)]
@@ -154,7 +152,7 @@ def _come_in(points: Array, put: Put, container: SceneObject) -> tuple[SceneObje
     return lies, ""
 
 
-def _with(before: Scene, item: SceneObject, taken: SceneObject, stamp: float) -> Scene:
+def with_put(before: Scene, item: SceneObject, taken: SceneObject, stamp: float) -> Scene:
     """The scene before, with ``item`` where it is now in place of where it was ``taken``."""
     cloud = np.asarray(before.cloud, dtype=np.float32)
     local = transform_points(inverse(taken.pose), cloud.astype(float))
@@ -163,13 +161,12 @@ def _with(before: Scene, item: SceneObject, taken: SceneObject, stamp: float) ->
     return replace(before, objects=(*others, item), cloud=np.concatenate([left, item.points]), stamp=stamp)
 
 
-def _room(put: Put) -> list[Array]:
+def room_of(put: Put) -> list[Array]:
     """Corners (N, 3) of where it may be seen: in the whole container and as high as it is long above that, or where it was put."""
     if put.container is None:
         return [_corners(put.item)]
-    raised = _corners(put.container)
-    higher = np.vstack([raised, raised + [0.0, 0.0, float(np.max(put.item.size))]])
-    return [higher]
+    corners = _corners(put.container)
+    return [np.vstack([corners, np.add(corners, [0.0, 0.0, float(np.max(put.item.size))])])]
 
 
 def _corners(item: SceneObject) -> Array:

@@ -46,6 +46,10 @@ class Placed(TypedDict):
     disturbed: NotRequired[Annotated[list[str], Field(description="ids of other objects that are no longer where they were")]]
 
 
+NextObjectId = Annotated[
+    str,
+    Field(max_length=64, description="what will be picked next, when that is known: the hand goes on to it and looks on the way; pick it then; empty: none"),
+]
 _HELD = ("holding", "not_stopped")
 _HOLDS_NOW = ("not_holding", "scene_known")
 
@@ -95,10 +99,14 @@ def pick(
     examples=[("Drop what is in the gripper into the bin", {"container_id": "bin_1"})],
     failures=[("The gripper is empty", {"container_id": "bin_1"}, "precondition_failed")],
 )
-def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")]) -> Placed:
+def place_in(
+    ctx: ToolContext,
+    container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")],
+    next_object_id: NextObjectId = "",
+) -> Placed:
     """Put the held object into a container and verify by a look that it is inside."""
     held = _held(ctx)
-    return _placed(ctx, held, "in", container_id, placing.place_in(skill_context(ctx), container_id))
+    return _placed(ctx, held, "in", container_id, placing.place_in(skill_context(ctx), container_id, next_object_id))
 
 
 @tool(

@@ -1,0 +1,167 @@
+"""From where something was put down straight on to what is picked next; on the way, once the arm hides neither place, one picture tells what came of it."""
+
+from __future__ import annotations
+
+import logging
+from itertools import product
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import rotation_angle, transform_points
+from deskhand.perception.self_filter import robot_points
+from deskhand.perception.track.changes import Mask
+from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
+from deskhand.skills.belief import Approached
+from deskhand.skills.carry import RISE
+from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, pregrasp_joints
+from deskhand.skills.out_of_view import BESIDE, robot_in
+from deskhand.skills.quick_look import Put, judged, room_of, untold
+from deskhand.types import Frame, Grasp, Plan, PlanOptions, Scene, SceneObject
+
+log = logging.getLogger(__name__)
+
+Touch = tuple[tuple[str, str], ...]
+STATES = 16  # of a motion for which it is found out what the arm hides
+LEFT = 0.35  # [s] of the motion that a picture and what it tells may take
+AT_POSE = 0.004  # [m] that the hand may be from where it went, ..
+TURNED = 0.03  # .. and [rad]
+STAYED = 0.004  # [m] that an object may seem to have moved since the hand went to it
+LATE = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the way between two states that one picture was taken between
+REACH = np.array(list(product((-0.5, 0.0, 0.5), repeat=3)))
+
+
+def already_about(ctx: SkillContext, item: SceneObject) -> Grasp | None:
+    """The grasp with which the open fingers stand about ``item``, where it was then; None where they do not. Asked once."""
+    there, ctx.belief.approached = ctx.belief.approached, None
+    if there is None or there.item.id != item.id or np.linalg.norm(there.item.position - item.position) > STAYED:
+        return None
+    tcp = ctx.robot.tcp_pose()
+    off = float(np.linalg.norm(tcp[:3, 3] - there.grasp.pose[:3, 3]))
+    return there.grasp if off < AT_POSE and rotation_angle(tcp, there.grasp.pose) < TURNED and ctx.width() > there.grasp.width else None
+
+
+def go_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, touch: Touch) -> Scene | None:
+    """Up from where something was ``put`` and on to the best grasp of ``next_object_id``; the hand may ``touch`` what it lets go.
+
+    Returns:
+        The scene as a picture on the way has shown it, the arm about the next object. None where that was not to be had: the arm stands where it did, or has
+        halted on its way, and a look is needed.
+    """
+    item = next((other for other in before.objects if other.id == next_object_id and not other.is_container), None)
+    why = untold(ctx, put, before) if item is not None else f"there is no {next_object_id}"
+    if item is None or why:
+        log.info("not straight on to %s: %s", next_object_id, why)
+        return None
+    try:
+        planned = _planned(ctx, before, item, touch)
+    except DeskhandError as error:
+        if error.code not in UNREACHED | {REFUSED, "no_grasp", "plan_expired"}:
+            raise
+        log.info("not straight on to %s: %s: %s", item.id, error.code, error)
+        return None
+    if planned is None:
+        return None
+    plan, there = planned
+    moment = _in_sight(ctx, plan, put)
+    if moment is None:
+        log.info("not straight on to %s: the arm would hide what was put down", item.id)
+        return None
+    return _go(ctx, put, before, plan, there, moment)
+
+
+def _planned(ctx: SkillContext, scene: Scene, item: SceneObject, touch: Touch) -> tuple[Plan, Approached] | None:
+    """Up, to the pregrasp and on to a grasp as one motion, with the fingers as wide as they are."""
+    with ctx.timed("grasping"):
+        grasps = [grasp for grasp in ctx.robot.generate_grasps(scene, item.id, GRASPS[0]) if _open_enough(ctx, grasp)]
+    top = ctx.robot.tcp_pose().copy()
+    top[2, 3] += RISE
+    pairs = (("gripper", item.id),)
+    for grasp in grasps:
+        goal = pregrasp_joints(ctx, scene, item, grasp)
+        up = ctx.plan_line((top,), PlanOptions(allow=touch, min_fraction=0.5, draft=True))
+        try:
+            plan = ctx.plan_then_line(goal, grasp.pose, pairs, up.id)
+        except DeskhandError as error:
+            if error.code not in UNREACHED:
+                raise
+            log.info("grasp of %s cannot be planned from here: %s: %s", item.id, error.code, error)
+            continue
+        return plan, Approached(item, grasp)
+    log.info("not straight on to %s: no grasp of it can be planned with the fingers as they are", item.id)
+    return None
+
+
+def _open_enough(ctx: SkillContext, grasp: Grasp) -> bool:
+    return bool(ctx.width() > (grasp.opening or ctx.robot.arm.gripper.width_max) - OPEN_ENOUGH)
+
+
+def _in_sight(ctx: SkillContext, plan: Plan, put: Put) -> int | None:
+    """Index of the first state of the motion from which on the arm hides neither where something was put nor where it was; None: too late, or never."""
+    backdrop, trajectory = ctx.belief.backdrop, plan.trajectory
+    assert backdrop is not None
+    last = int(np.searchsorted(trajectory.times, trajectory.times[-1] - LEFT))
+    picked = np.unique(np.linspace(0, last, STATES).astype(int))
+    spots = np.vstack([*room_of(put), transform_points(put.taken.pose, REACH * put.taken.size), transform_points(put.item.pose, REACH * put.item.size)])
+    eye, model, hand = backdrop.world_T_camera[:3, 3], RobotModel.load(ctx.robot.arm), _hand(ctx)
+    along = (eye + np.linspace(0.05, 1.0, 60)[:, None, None] * (spots - eye)).reshape(-1, 3).astype(np.float32)
+    for index in picked:
+        stands = {**hand, **dict(zip(trajectory.joint_names, map(float, trajectory.positions[index]), strict=True))}
+        if not robot_points(along, model, model.forward(stands), BESIDE, BESIDE).any():
+            return int(index)
+    return None
+
+
+def _hand(ctx: SkillContext) -> dict[str, float]:
+    state = ctx.robot.joint_state()
+    return dict(zip(state.names, map(float, state.positions), strict=True))
+
+
+def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approached, moment: int) -> Scene | None:
+    """Along ``plan``, with a picture from the state ``moment`` on; halted where it does not show what it should."""
+    seen: Scene | None = None
+    asked = False
+
+    def watch() -> bool:
+        nonlocal seen, asked
+        if asked or _at(ctx, plan) < moment:
+            return asked and seen is None
+        asked = True
+        begun = _at(ctx, plan)
+        frame = ctx.robot.observe()
+        seen, why = judged(ctx, put, before, frame, _robot_between(ctx, plan, begun, _at(ctx, plan), frame))
+        if seen is None:
+            log.info("halted on the way to %s: %s", there.item.id, why)
+        return seen is None
+
+    try:
+        ctx.execute(plan, watch)
+    except DeskhandError as error:
+        if (error.code == "cancelled" and not ctx.cancelled()) or error.code in HALTED:
+            log.info("not straight on to %s: %s: %s", there.item.id, error.code, error)
+            ctx.belief.disturb()
+            return None
+        raise
+    if seen is None:
+        return None
+    with ctx.timed("planning"):
+        ctx.tell_planner(seen)
+    ctx.belief.approached = there
+    return seen
+
+
+def _at(ctx: SkillContext, plan: Plan) -> int:
+    """Index of the state of the plan that is nearest to the measured joints."""
+    joints = ctx.robot.joint_state().of(plan.trajectory.joint_names)
+    return int(np.abs(plan.trajectory.positions - joints).max(axis=1).argmin())
+
+
+def _robot_between(ctx: SkillContext, plan: Plan, first: int, last: int, frame: Frame) -> Mask:
+    """Pixels (H, W) where the robot may have been in a picture that was taken between two states of a motion."""
+    hand, trajectory = _hand(ctx), plan.trajectory
+    masks = [
+        robot_in(frame, ctx.robot.arm, {**hand, **dict(zip(trajectory.joint_names, map(float, trajectory.positions[index]), strict=True))})
+        for index in np.unique([round(first + share * (last - first)) for share in LATE])
+    ]
+    return np.asarray(np.logical_or.reduce(masks))
