@@ -1,4 +1,4 @@
-"""From where something was put down straight on to what is picked next; on the way, once the arm hides neither place, one picture tells what came of it."""
+"""From where something was put down straight on to what is picked next; on the way, once the arm does not hide the place, one picture tells what came of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_angle, transform_points
 from deskhand.perception.self_filter import robot_points
 from deskhand.perception.track.changes import Mask
+from deskhand.perception.track.settings import CHANGE
 from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Approached
 from deskhand.skills.carry import RISE
 from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, pregrasp_joints
 from deskhand.skills.out_of_view import BESIDE, robot_in
-from deskhand.skills.quick_look import Put, judged, room_of, untold
+from deskhand.skills.quick_look import Put, judged, untold
 from deskhand.types import Frame, Grasp, Plan, PlanOptions, Scene, SceneObject
 
 log = logging.getLogger(__name__)
@@ -74,11 +75,13 @@ def go_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, touch
 def _planned(ctx: SkillContext, scene: Scene, item: SceneObject, touch: Touch) -> tuple[Plan, Approached] | None:
     """Up, to the pregrasp and on to a grasp as one motion, with the fingers as wide as they are."""
     with ctx.timed("grasping"):
-        grasps = [grasp for grasp in ctx.robot.generate_grasps(scene, item.id, GRASPS[0]) if _open_enough(ctx, grasp)]
+        grasps = ctx.robot.generate_grasps(scene, item.id, GRASPS[0])
     top = ctx.robot.tcp_pose().copy()
     top[2, 3] += RISE
     pairs = (("gripper", item.id),)
     for grasp in grasps:
+        if not _open_enough(ctx, grasp, touch):
+            continue
         goal = pregrasp_joints(ctx, scene, item, grasp)
         up = ctx.plan_line((top,), PlanOptions(allow=touch, min_fraction=0.5, draft=True))
         try:
@@ -93,17 +96,27 @@ def _planned(ctx: SkillContext, scene: Scene, item: SceneObject, touch: Touch) -
     return None
 
 
-def _open_enough(ctx: SkillContext, grasp: Grasp) -> bool:
-    return bool(ctx.width() > (grasp.opening or ctx.robot.arm.gripper.width_max) - OPEN_ENOUGH)
+def _open_enough(ctx: SkillContext, grasp: Grasp, touch: Touch) -> bool:
+    """Whether the fingers stand wide enough for ``grasp``; they open further where there is room for that."""
+    gripper, wanted = ctx.robot.arm.gripper, grasp.opening or ctx.robot.arm.gripper.width_max
+    if ctx.width() > wanted - OPEN_ENOUGH:
+        return True
+    with ctx.timed("planning"):
+        contacts = ctx.robot.check_state({**_hand(ctx), gripper.joint: gripper.position_of(wanted)}).collisions
+    names = {name for pair in touch for name in pair}
+    if any(not {a, b} & names for a, b, _ in contacts):
+        return False
+    ctx.grip(wanted)
+    return ctx.width() > wanted - OPEN_ENOUGH
 
 
 def _in_sight(ctx: SkillContext, plan: Plan, put: Put) -> int | None:
-    """Index of the first state of the motion from which on the arm hides neither where something was put nor where it was; None: too late, or never."""
+    """Index of the first state of the motion from which on the arm does not hide where something was put; None: too late, or never."""
     backdrop, trajectory = ctx.belief.backdrop, plan.trajectory
     assert backdrop is not None
     last = int(np.searchsorted(trajectory.times, trajectory.times[-1] - LEFT))
     picked = np.unique(np.linspace(0, last, STATES).astype(int))
-    spots = np.vstack([*room_of(put), transform_points(put.taken.pose, REACH * put.taken.size), transform_points(put.item.pose, REACH * put.item.size)])
+    spots = transform_points(put.item.pose, REACH * (put.item.size + 2 * CHANGE.beside))
     eye, model, hand = backdrop.world_T_camera[:3, 3], RobotModel.load(ctx.robot.arm), _hand(ctx)
     along = (eye + np.linspace(0.05, 1.0, 60)[:, None, None] * (spots - eye)).reshape(-1, 3).astype(np.float32)
     for index in picked:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.fit.pose_verification import locate, shifted
 from deskhand.perception.self_filter import joint_map
-from deskhand.perception.track.changes import Changes, Mask, changes, outline, within
+from deskhand.perception.track.changes import Backdrop, Changes, Mask, changes, outline, within
 from deskhand.perception.track.settings import CHANGE
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Held
@@ -26,6 +27,7 @@ from deskhand.world.relations import BELOW_RIM
 
 log = logging.getLogger(__name__)
 
+GRID = np.array(list(product((-0.5, -0.25, 0.0, 0.25, 0.5), repeat=3)))  # of a box
 PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
 
 
@@ -87,12 +89,13 @@ def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask
     if found is None:
         return None, "the pictures are too noisy"
     level = levelled(frame)
-    item, why = _come(level, found, put, ctx.belief.everything())
-    why = why or _elsewhere(level, found, put, before)
-    if item is None or why:
+    item, why = _come(level, found, put, ctx.belief.everything(), _shown(level, backdrop, put.item))
+    why = why or _elsewhere(level, found, put, before, robot)
+    if why:
         return None, why
     scene = with_put(before, item, put.taken, frame.stamp)
-    ctx.belief.saw_expected(scene, backdrop.updated(frame, robot), level)
+    changed = within(level, [_corners(put.taken), *room_of(put)], CHANGE.beside)
+    ctx.belief.saw_expected(scene, backdrop.updated(frame, robot, changed), level)
     return scene, ""
 
 
@@ -102,7 +105,7 @@ def _beside(item: SceneObject, taken: SceneObject) -> bool:
     return bool((np.abs(local) < np.asarray(taken.size) / 2 + CHANGE.touching).all(axis=1).any())
 
 
-def _elsewhere(frame: Frame, found: Changes, put: Put, before: Scene) -> str:
+def _elsewhere(frame: Frame, found: Changes, put: Put, before: Scene, robot: Mask) -> str:
     """What has changed that should not have; empty for nothing."""
     gone = outline(frame, _corners(put.taken), CHANGE.beside)
     come = within(frame, room_of(put), CHANGE.beside)
@@ -110,22 +113,39 @@ def _elsewhere(frame: Frame, found: Changes, put: Put, before: Scene) -> str:
         return "something else has changed"
     others = within(frame, [_corners(item) for item in before.objects if item.id != put.taken.id], CHANGE.beside)
     high = frame.points()[..., 2] > put.taken.bottom + CHANGE.level
-    if found.blobs(high & gone & ~come & ~others & np.isfinite(frame.depth)) > CHANGE.blob:
+    if found.blobs(high & gone & ~come & ~others & ~robot & np.isfinite(frame.depth)) > CHANGE.blob:
         return "something is where it was taken from"
     if put.container is not None and found.blobs(found.farther & come & ~gone) > CHANGE.blob:
         return "what is in the container has moved"
     return ""
 
 
-def _come(frame: Frame, found: Changes, put: Put, scene: Scene) -> tuple[SceneObject | None, str]:
-    """What was put down, as it is seen now, or why that cannot be told."""
+def _shown(frame: Frame, backdrop: Backdrop, item: SceneObject) -> float:
+    """Which share of ``item``, where it should be, nothing hides that was there before."""
+    points = transform_points(item.pose, GRID * item.size)
+    pixels = frame.project(points)
+    inside = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels < [frame.depth.shape[1], frame.depth.shape[0]]).all(axis=1)
+    if not inside.any():
+        return 0.0
+    u, v = pixels[inside].astype(int).T
+    depth = transform_points(inverse(frame.world_T_camera), points[inside])[:, 2]
+    return float((~(backdrop.depth[v, u] < depth - CHANGE.beside)).sum() / len(points))
+
+
+def _come(frame: Frame, found: Changes, put: Put, scene: Scene, shown: float) -> tuple[SceneObject | None, str]:
+    """What was put down, as it is seen now, None where the walls hide it; and why that cannot be told, if it cannot.
+
+    ``shown``: the share of it that may be seen.
+    """
     room = within(frame, room_of(put), CHANGE.beside)
-    new = found.nearer & room
+    new = found.likely_nearer & room
     points = frame.points()[new].astype(float)
     points = points[np.isfinite(points).all(axis=1)]
-    least = float(np.prod(np.sort(put.item.size)[:2]))
-    if not len(points) or found.area(new) < CHANGE.enough * least:
-        return None, "not enough of it is seen"
+    least = CHANGE.enough * min(1.0, 2.0 * shown) * float(np.prod(np.sort(put.item.size)[:2]))
+    if put.container is not None and shown < CHANGE.hidden and found.area(new) < CHANGE.blob:
+        return None, ""
+    if not len(points) or found.area(new) < max(least, CHANGE.blob):
+        return None, f"{1e6 * found.area(new):.0f} of {1e6 * least:.0f} mm2 of it are seen where {100 * shown:.0f} % of it are in sight"
     if put.container is not None:
         return _come_in(points, put, put.container)
     item = put.item
@@ -152,12 +172,14 @@ def _come_in(points: Array, put: Put, container: SceneObject) -> tuple[SceneObje
     return lies, ""
 
 
-def with_put(before: Scene, item: SceneObject, taken: SceneObject, stamp: float) -> Scene:
-    """The scene before, with ``item`` where it is now in place of where it was ``taken``."""
+def with_put(before: Scene, item: SceneObject | None, taken: SceneObject, stamp: float) -> Scene:
+    """The scene before, with ``item`` where it is now, if it is seen, in place of where it was ``taken``."""
     cloud = np.asarray(before.cloud, dtype=np.float32)
     local = transform_points(inverse(taken.pose), cloud.astype(float))
     left = cloud[(np.abs(local) > np.asarray(taken.size) / 2 + CHANGE.touching / 2).any(axis=1)] if len(cloud) else cloud
-    others = (other for other in before.objects if other.id != item.id)
+    others = tuple(other for other in before.objects if other.id != taken.id)
+    if item is None:
+        return replace(before, objects=others, cloud=left, stamp=stamp)
     return replace(before, objects=(*others, item), cloud=np.concatenate([left, item.points]), stamp=stamp)
 
 

@@ -35,10 +35,11 @@ class Backdrop:
         """What ``frame``, as the camera gave it, shows beside the ``robot`` (H, W)."""
         return cls(np.where(robot, np.nan, frame.depth).astype(np.float32), frame.world_T_camera, frame.stamp)
 
-    def updated(self, frame: Frame, robot: Mask) -> Backdrop:
-        """The same with all that ``frame`` shows beside the ``robot``."""
+    def updated(self, frame: Frame, robot: Mask, changed: Mask) -> Backdrop:
+        """The same with all that ``frame`` shows beside the ``robot``; what it does not show of ``changed`` (H, W) is not known any more."""
         shown = np.isfinite(frame.depth) & ~robot
-        return Backdrop(np.where(shown, frame.depth, self.depth).astype(np.float32), frame.world_T_camera, frame.stamp)
+        depth = np.where(shown, frame.depth, np.where(changed, np.nan, self.depth))
+        return Backdrop(depth.astype(np.float32), frame.world_T_camera, frame.stamp)
 
     def is_of(self, frame: Frame) -> bool:
         """Whether ``frame`` is of the same camera at the same place."""
@@ -47,10 +48,14 @@ class Backdrop:
 
 @dataclass(frozen=True)
 class Changes:
-    """Pixels (H, W) at which the camera sees nearer, or farther, than before, and the area (H, W) [m2] that each shows, seen along the line of sight."""
+    """Pixels (H, W) at which the camera sees nearer, or farther, than before, and the area (H, W) [m2] that each shows, seen along the line of sight.
+
+    ``likely_nearer``: by less, which is enough to tell where a change is expected.
+    """
 
     nearer: Mask
     farther: Mask
+    likely_nearer: Mask
     areas: npt.NDArray[np.float32]
 
     def area(self, pixels: Mask) -> float:
@@ -78,12 +83,16 @@ def changes(before: Backdrop, frame: Frame, robot: Mask) -> Changes | None:
     if noise > CHANGE.noisy:
         return None
     least = np.maximum(CHANGE.least, CHANGE.times * noise * squared)
+    likely = np.maximum(CHANGE.likely_least, CHANGE.likely_times * noise * squared)
     smooth = cv2.medianBlur(np.where(known, difference, 0.0).astype(np.float32), 5)
-    kernel = np.ones((3, 3), np.uint8)
-    nearer, farther = (cv2.morphologyEx((known & (sign * smooth > least)).astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0 for sign in (-1.0, 1.0))
     k = frame.intrinsics
     areas = (np.nan_to_num(frame.depth) ** 2 / (k.fx * k.fy)).astype(np.float32)
-    return Changes(nearer, farther, areas)
+    return Changes(_opened(known & (smooth < -least)), _opened(known & (smooth > least)), _opened(known & (smooth < -likely)), areas)
+
+
+def _opened(pixels: Mask) -> Mask:
+    """Without what is narrower than three pixels."""
+    return np.asarray(cv2.morphologyEx(pixels.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 
 
 def outline(frame: Frame, corners: Array, grow: float) -> Mask:

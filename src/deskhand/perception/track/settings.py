@@ -71,6 +71,7 @@ class ChangeSettings:
     Attributes:
         least: a depth that differs by less is the same ..
         times: .. and one that differs by less than so many times the noise of the two pictures at that depth.
+        likely_least, likely_times: the same where a change is expected.
         noisy: at 1 m, a noise [m] from which on nothing is told: the threshold is then higher than most of what lies on a desk.
         known: share of the pixels that both must have measured.
         still: how far the camera's pose may differ, element by element.
@@ -79,12 +80,15 @@ class ChangeSettings:
         level: how high above what carried it something may be seen where a thing has gone from.
         touching: of what stands so near to a thing that was taken, a look may find out more than was known.
         enough: share of the least face of a thing that must be seen to have come.
+        hidden: share of its surface that a thing shows at most, when it is one that walls hide.
         inside: share of what has come that must be within the walls.
         astray: how far from where it was let go the middle of what has come may be.
     """
 
     least: float = 0.005
     times: float = 5.0
+    likely_least: float = 0.003
+    likely_times: float = 3.0
     noisy: float = 0.004
     known: float = 0.4
     still: float = 1e-6
@@ -92,7 +96,8 @@ class ChangeSettings:
     beside: float = 0.012
     level: float = 0.010
     touching: float = 0.015
-    enough: float = 0.4
+    enough: float = 0.3
+    hidden: float = 0.25
     inside: float = 0.9
     astray: float = 0.05
 
