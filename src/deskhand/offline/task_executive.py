@@ -234,7 +234,8 @@ class TaskExecutive:
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
         picked = CallResult(True)
         if not held:
-            picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
+            onward = {"next_container_id": goal.target_id} if goal.relation == "in" else {}
+            picked = yield Call("pick", {"object_id": goal.object_id, **onward}, f"{goal.object_id} {goal.relation} {goal.target_id}")
         if picked.code in HAND_FULL:
             held = yield from self._holding_already(goal)
             if not held:

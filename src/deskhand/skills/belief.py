@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,15 @@ from deskhand.skills.robot import Robot
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
 
+if TYPE_CHECKING:
+    from deskhand.skills.placement_sampling import Spot
+
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
 _BELIEVED = (
     *("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
-    *("backdrop", "approached"),
+    *("backdrop", "approached", "brought"),
 )
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
@@ -72,6 +75,16 @@ class Approached:
     grasp: Grasp
 
 
+@dataclass(frozen=True)
+class Brought:
+    """The hand, at the tcp pose ``tcp`` (4, 4), holds the object where it is to be let go in the container, at ``spot``."""
+
+    object_id: str
+    container_id: str
+    spot: Spot
+    tcp: Array
+
+
 class Belief:
     """Last scene and what is held.
 
@@ -90,6 +103,7 @@ class Belief:
         columns: what was put on its like.
         backdrop: the picture of the last look of a camera that stands still, and of those since that showed what was expected.
         approached: what the open hand went on to after it had put something down.
+        brought: what the hand has brought to where it goes, held still.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -111,6 +125,7 @@ class Belief:
         self.columns = Columns()
         self.backdrop: Backdrop | None = None
         self.approached: Approached | None = None
+        self.brought: Brought | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""

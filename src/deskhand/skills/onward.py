@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import logging
-from itertools import product
 
 import numpy as np
 
-from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_angle, transform_points
-from deskhand.perception.self_filter import robot_points
-from deskhand.perception.track.changes import Mask
+from deskhand.perception.self_filter import joint_map
 from deskhand.perception.track.settings import CHANGE
 from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Approached
 from deskhand.skills.carry import RISE
 from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, pregrasp_joints
-from deskhand.skills.out_of_view import BESIDE, robot_in
+from deskhand.skills.on_the_way import GRID, first_in_sight, index_now, robot_between
 from deskhand.skills.quick_look import Put, judged, untold
-from deskhand.types import Frame, Grasp, Plan, PlanOptions, Scene, SceneObject
+from deskhand.types import Grasp, Plan, PlanOptions, Scene, SceneObject
 
 log = logging.getLogger(__name__)
 
 Touch = tuple[tuple[str, str], ...]
-STATES = 16  # of a motion for which it is found out what the arm hides
 LEFT = 0.35  # [s] of the motion that a picture and what it tells may take
 AT_POSE = 0.004  # [m] that the hand may be from where it went, ..
 TURNED = 0.03  # .. and [rad]
 STAYED = 0.004  # [m] that an object may seem to have moved since the hand went to it
-LATE = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the way between two states that one picture was taken between
-REACH = np.array(list(product((-0.5, 0.0, 0.5), repeat=3)))
 
 
 def already_about(ctx: SkillContext, item: SceneObject) -> Grasp | None:
@@ -65,7 +59,7 @@ def go_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, touch
     if planned is None:
         return None
     plan, there = planned
-    moment = _in_sight(ctx, plan, put)
+    moment = first_in_sight(ctx, plan, transform_points(put.item.pose, GRID * (put.item.size + 2 * CHANGE.beside)), LEFT)
     if moment is None:
         log.info("not straight on to %s: the arm would hide what was put down", item.id)
         return None
@@ -102,33 +96,12 @@ def _open_enough(ctx: SkillContext, grasp: Grasp, touch: Touch) -> bool:
     if ctx.width() > wanted - OPEN_ENOUGH:
         return True
     with ctx.timed("planning"):
-        contacts = ctx.robot.check_state({**_hand(ctx), gripper.joint: gripper.position_of(wanted)}).collisions
+        contacts = ctx.robot.check_state({**joint_map(ctx.robot.joint_state()), gripper.joint: gripper.position_of(wanted)}).collisions
     names = {name for pair in touch for name in pair}
     if any(not {a, b} & names for a, b, _ in contacts):
         return False
     ctx.grip(wanted)
     return ctx.width() > wanted - OPEN_ENOUGH
-
-
-def _in_sight(ctx: SkillContext, plan: Plan, put: Put) -> int | None:
-    """Index of the first state of the motion from which on the arm does not hide where something was put; None: too late, or never."""
-    backdrop, trajectory = ctx.belief.backdrop, plan.trajectory
-    assert backdrop is not None
-    last = int(np.searchsorted(trajectory.times, trajectory.times[-1] - LEFT))
-    picked = np.unique(np.linspace(0, last, STATES).astype(int))
-    spots = transform_points(put.item.pose, REACH * (put.item.size + 2 * CHANGE.beside))
-    eye, model, hand = backdrop.world_T_camera[:3, 3], RobotModel.load(ctx.robot.arm), _hand(ctx)
-    along = (eye + np.linspace(0.05, 1.0, 60)[:, None, None] * (spots - eye)).reshape(-1, 3).astype(np.float32)
-    for index in picked:
-        stands = {**hand, **dict(zip(trajectory.joint_names, map(float, trajectory.positions[index]), strict=True))}
-        if not robot_points(along, model, model.forward(stands), BESIDE, BESIDE).any():
-            return int(index)
-    return None
-
-
-def _hand(ctx: SkillContext) -> dict[str, float]:
-    state = ctx.robot.joint_state()
-    return dict(zip(state.names, map(float, state.positions), strict=True))
 
 
 def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approached, moment: int) -> Scene | None:
@@ -138,12 +111,12 @@ def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approache
 
     def watch() -> bool:
         nonlocal seen, asked
-        if asked or _at(ctx, plan) < moment:
+        if asked or index_now(ctx, plan) < moment:
             return asked and seen is None
         asked = True
-        begun = _at(ctx, plan)
+        begun = index_now(ctx, plan)
         frame = ctx.robot.observe()
-        seen, why = judged(ctx, put, before, frame, _robot_between(ctx, plan, begun, _at(ctx, plan), frame))
+        seen, why = judged(ctx, put, before, frame, robot_between(ctx, plan, begun, index_now(ctx, plan), frame))
         if seen is None:
             log.info("halted on the way to %s: %s", there.item.id, why)
         return seen is None
@@ -162,19 +135,3 @@ def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approache
         ctx.tell_planner(seen)
     ctx.belief.approached = there
     return seen
-
-
-def _at(ctx: SkillContext, plan: Plan) -> int:
-    """Index of the state of the plan that is nearest to the measured joints."""
-    joints = ctx.robot.joint_state().of(plan.trajectory.joint_names)
-    return int(np.abs(plan.trajectory.positions - joints).max(axis=1).argmin())
-
-
-def _robot_between(ctx: SkillContext, plan: Plan, first: int, last: int, frame: Frame) -> Mask:
-    """Pixels (H, W) where the robot may have been in a picture that was taken between two states of a motion."""
-    hand, trajectory = _hand(ctx), plan.trajectory
-    masks = [
-        robot_in(frame, ctx.robot.arm, {**hand, **dict(zip(trajectory.joint_names, map(float, trajectory.positions[index]), strict=True))})
-        for index in np.unique([round(first + share * (last - first)) for share in LATE])
-    ]
-    return np.asarray(np.logical_or.reduce(masks))

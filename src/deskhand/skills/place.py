@@ -13,16 +13,15 @@ from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
+from deskhand.skills.into import FULL, brought_to, contents_of, room_for
 from deskhand.skills.onward import go_on
-from deskhand.skills.placement_sampling import Spot, spots_in
+from deskhand.skills.placement_sampling import Spot
 from deskhand.skills.quick_look import Put, put_of, quick_look
-from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
 from deskhand.skills.why import other_container
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.relations import BELOW_RIM
 
-FULL = 0.05  # share of a container's room that must be free
 NEW = 0.008  # [m] that the surface at a place has risen by when something has come there
 INNER = 0.7  # share of its sides
 NEAR = 0.05  # [m] beyond its own length that an object which was let go may roll or tip
@@ -48,7 +47,9 @@ def place_in(ctx: SkillContext, container_id: str, next_object_id: str = "") -> 
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
     slipped, seen = False, None
     try:
-        spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
+        spot = brought_to(ctx, held, container) or carry(
+            ctx, held, lambda tilt: room_for(ctx, container, tilt), (container_id, *contents_of(ctx.belief.everything(), container))
+        )
         put = put_of(held, _rest(held, spot), container)
         seen = release(ctx, held, onward=(lambda touch: go_on(ctx, put, scene, next_object_id, touch)) if next_object_id else None)
     except DeskhandError as error:
@@ -72,25 +73,12 @@ def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | Non
 def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -> str:
     scene = ctx.belief.everything()
     volume = 1e6 * float(np.prod(held.object.size))
-    names = ", ".join(_contents(scene, container))
+    names = ", ".join(contents_of(scene, container))
     left = 1e6 * room_in(scene, container).volume
     return (
         f"{container.id} is full: {100 * share:.0f} % of it is free, {left:.0f} cm3, and {held.object.id} takes {volume:.0f} cm3"
         f"{f'; in it: {names}' if names else ''}; {other_container(scene, container)}."
     )
-
-
-def _contents(scene: Scene, container: SceneObject) -> tuple[str, ...]:
-    return tuple(item.id for item in scene.objects if item.id != container.id and (item.support == container.id or inside_container(container, item)))
-
-
-def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spot]:
-    held, arm = ctx.belief.held, ctx.robot.arm
-    assert held is not None
-    spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt, axis=lean_axis(ctx))
-    if not spots:
-        raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}; {other_container(ctx.belief.everything(), container)}.")
-    return spots
 
 
 def look_after(
@@ -123,7 +111,7 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
     now = same_object(after, container)
     if now is None:
         raise SkillError("place_failed", f"{container.id} is not seen any more after {name} was let go.", data)
-    data["disturbed"] = disturbed(before, after, (name, *_contents(before, container)))
+    data["disturbed"] = disturbed(before, after, (name, *contents_of(before, container)))
     if found is not None and not inside_container(now, found):
         inside = found.support == now.id
         where = f"lies on it, {1000 * (found.bottom - now.top):+.0f} mm from the rim" if inside else f"is seen at {np.round(found.position[:2], 3).tolist()}"
