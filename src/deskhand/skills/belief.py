@@ -173,8 +173,10 @@ class Belief:
                 evidence = evidence_of(lambda: levelled(observe()))
             self.memory.looked(scene, evidence)
 
-    def saw_expected(self, scene: Scene, backdrop: Backdrop, frame: Frame) -> None:
-        """One picture, ``frame``, levelled, has shown that the desk is as ``scene`` says."""
+    def saw_expected(self, scene: Scene, item: SceneObject | None, backdrop: Backdrop, frame: Frame) -> None:
+        """One picture, ``frame``, levelled, has shown that the desk is as ``scene`` says, with ``item`` where that is now (None: hidden)."""
+        if item is not None:
+            self.alike.seen(item)
         self.scene, self.fresh, self.backdrop = scene, True, backdrop
         if self.memory is not None:
             self.memory.looked(scene, evidence_of(lambda: frame))

@@ -81,7 +81,8 @@ def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: tuple
         return None
     top = ctx.robot.tcp_pose().copy()
     top[2, 3] += lift
-    allow = tuple((held.object.id, name) for name in (container.id, *contents_of(everything, container)))
+    seen = {other.id for other in ctx.belief.scene.objects} if ctx.belief.scene is not None else set()
+    allow = tuple((held.object.id, name) for name in (container.id, *contents_of(everything, container)) if name in seen)
     try:
         with ctx.timed("planning"):
             left = room_for(ctx, container, 0.0)

@@ -23,7 +23,6 @@ from deskhand.skills.change_detection import UNIT_CORNERS, inside_container
 from deskhand.skills.out_of_view import robot_in
 from deskhand.skills.presence import levelled
 from deskhand.types import Frame, Scene, SceneObject, moved
-from deskhand.world.relations import BELOW_RIM
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask
         return None, why
     scene = with_put(before, item, put.taken, frame.stamp)
     changed = within(level, [_corners(put.taken), *room_of(put)], CHANGE.beside)
-    ctx.belief.saw_expected(scene, backdrop.updated(frame, robot, changed), level)
+    ctx.belief.saw_expected(scene, item, backdrop.updated(frame, robot, changed), level)
     return scene, ""
 
 
@@ -161,15 +160,13 @@ def _come_in(points: Array, put: Put, container: SceneObject) -> tuple[SceneObje
     local = transform_points(inverse(container.pose), points)
     if float((np.abs(local[:, :2]) < half).all(axis=1).mean()) < CHANGE.inside:
         return None, "a part of it is outside of the walls"
-    middle, top = np.median(points[:, :2], axis=0), float(np.quantile(points[:, 2], 0.95))
-    if np.linalg.norm(middle - item.position[:2]) > CHANGE.astray + float(np.max(item.size)) / 2:
-        return None, "it is not where it was let go"
-    pose = item.pose.copy()
-    pose[:2, 3], pose[2, 3] = middle, top - (item.top - item.bottom) / 2
-    lies = replace(item, pose=pose, points=points.astype(np.float32), support=container.id, relation="in")
-    if not inside_container(container, lies) or top > container.top - BELOW_RIM + (item.top - item.bottom):
-        return None, "it may lie on the rim"
-    return lies, ""
+    # what faces the camera lies to its side of the middle
+    away = float(np.linalg.norm(np.median(points[:, :2], axis=0) - item.position[:2]))
+    above = float((points[:, 2] > item.top + CHANGE.higher).mean())
+    if away > CHANGE.beside + float(np.sort(item.size)[1]) / 2 or above > CHANGE.strays or np.quantile(points[:, 2], 0.8) < item.top - CHANGE.higher:
+        return None, "it lies otherwise than it was let go"
+    lies = replace(item, points=points.astype(np.float32), support=container.id, relation="in")
+    return (lies, "") if inside_container(container, lies) else (None, "it may lie on the rim")
 
 
 def with_put(before: Scene, item: SceneObject | None, taken: SceneObject, stamp: float) -> Scene:

@@ -87,7 +87,8 @@ def changes(before: Backdrop, frame: Frame, robot: Mask) -> Changes | None:
     smooth = cv2.medianBlur(np.where(known, difference, 0.0).astype(np.float32), 5)
     k = frame.intrinsics
     areas = (np.nan_to_num(frame.depth) ** 2 / (k.fx * k.fy)).astype(np.float32)
-    return Changes(_opened(known & (smooth < -least)), _opened(known & (smooth > least)), _opened(known & (smooth < -likely)), areas)
+    likely_nearer = _opened(known & (smooth < -likely)) & (np.nan_to_num(difference) < -likely / 2)  # a thin rim before it has not changed
+    return Changes(_opened(known & (smooth < -least)), _opened(known & (smooth > least)), likely_nearer, areas)
 
 
 def _opened(pixels: Mask) -> Mask:

@@ -89,7 +89,8 @@ class ChangeSettings:
         enough: share of the least face of a thing that must be seen to have come.
         hidden: share of its surface that a thing shows at most, when it is one that walls hide.
         inside: share of what has come that must be within the walls.
-        astray: how far from where it was let go the middle of what has come may be.
+        higher: how much the top of what has come may differ from where it should be ..
+        strays: .. but for this share of it: what lies along an edge in one of two pictures.
     """
 
     least: float = 0.005
@@ -106,7 +107,8 @@ class ChangeSettings:
     enough: float = 0.3
     hidden: float = 0.25
     inside: float = 0.9
-    astray: float = 0.05
+    higher: float = 0.010
+    strays: float = 0.2
 
 
 TRACKING, PRESENCE, CHANGE = TrackSettings(), PresenceSettings(), ChangeSettings()
