@@ -25,6 +25,7 @@ BLOCKED = frozenset({"no_grasp", "grasp_failed", "path_incomplete", "planning_fa
 """Codes of failures that what lies around may be the reason of."""
 FELT = 0.006
 """[m] between the width that the fingers measured and the side of an object that it is."""
+WHOLE = 0.75  # of its longest side that is seen at least of what is seen whole
 UNKNOWN = "object"
 """The label of what no kind was seen of: nothing to act upon."""
 
@@ -44,6 +45,7 @@ class TaskExecutive:
         self._handled: set[str] = set()
         self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
+        self._whole: dict[str, Seen] = {}  # as they were last seen in no container
         self._fresh = False
         self._next = ""
         self.moved: dict[str, list[float]] = {}
@@ -93,6 +95,7 @@ class TaskExecutive:
             self.objects = list(heard.data["objects"])
             yield from self._grounding.ground(self.objects)
             self._known |= {str(item["id"]): item for item in self.objects}
+            self._whole |= {str(item["id"]): item for item in self.objects if not inside(item, self.objects)}
             self._reidentification.looked(self.objects, self._handled)
             self._fresh = True
         else:
@@ -215,9 +218,10 @@ class TaskExecutive:
         yield from self.run()
 
     def _may_be(self, item: Seen) -> bool:
-        """Whether what is seen of an object agrees with what the fingers measured when they held it."""
-        felt = self._felt.get(str(item["id"]))
-        return felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT
+        """Whether what is seen of an object agrees with what the fingers measured, and in a container is no piece of what was seen before."""
+        felt, whole = self._felt.get(str(item["id"])), self._whole.get(str(item["id"]), item)
+        piece = inside(item, self.objects) and max(item["size"]) < WHOLE * max(whole["size"])
+        return not piece and (felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT)
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}
