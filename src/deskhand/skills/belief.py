@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.self_filter import joint_map
@@ -28,6 +30,8 @@ from deskhand.world.history.recorder import Memory
 
 if TYPE_CHECKING:
     from deskhand.skills.placement_sampling import Spot
+
+log = logging.getLogger(__name__)
 
 NEAR = 0.03  # [m]
 TOUCH = "touch"
@@ -132,16 +136,13 @@ class Belief:
         asked = robot.now()
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         still = robot.camera_mount() is None
-        picture = robot.observe(asked) if still or self.known or self.pans.items or self.scene is not None else None
         partial = self.scene is not None and not still
-        frame = levelled(picture) if picture is not None and (self.known or self.pans.items or partial) else None
+        frame = levelled(robot.observe(asked)) if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
-        self.see(scene, frame, lambda: robot.observe(asked) if picture is None else picture)
-        self.backdrop = None
-        if still and picture is not None:
-            self.backdrop = Backdrop.of(picture, robot_in(picture, robot.arm, joint_map(robot.joint_state())))
+        self.see(scene, frame, lambda: robot.observe(asked))
+        self.backdrop = _backdrop(robot, asked) if still else None
         assert self.scene is not None
         return self.scene
 
@@ -284,6 +285,16 @@ class Belief:
         if label in (UNKNOWN, item.label):
             return item
         return replace(item, label=label, label_source=TOUCH, names=tuple(replace(name, source=TOUCH) for name in told))
+
+
+def _backdrop(robot: Robot, asked: float) -> Backdrop | None:
+    """A picture taken after ``asked`` [s] for later ones to be compared with; None where there is none: then every place is looked at."""
+    try:
+        picture = robot.observe(asked)
+    except DeskhandError as error:
+        log.info("no picture beside the look: %s: %s", error.code, error)
+        return None
+    return Backdrop.of(picture, robot_in(picture, robot.arm, joint_map(robot.joint_state())))
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:
