@@ -16,6 +16,8 @@ CAPABILITIES = {"find_holes": "find holes in the upper sides of objects, shape s
 """Tools that it needs, and what they are looked for by."""
 TRIES = 3
 """How often a piece is tried."""
+BELOW = 0.014
+"""Of a piece below the finger tips [m]: what is held lower meets the board with the fingers before it is in its hole."""
 
 
 def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], answers: list[str], wish: Insert) -> Script:
@@ -56,7 +58,8 @@ def insert_piece(
             return False
         fit = heard.data["fits"][min(attempt, len(heard.data["fits"]) - 1)]
         closing = {"closing": fit["closing"]} if fit.get("closing") and fit.get("depth") is None else {}
-        picked = yield Call("pick", {"object_id": name, **closing}, f"{name} goes to the hole at {fit['hole']}.")
+        below = {"below": BELOW} if fit.get("depth") is None else {}
+        picked = yield Call("pick", {"object_id": name, **closing, **below}, f"{name} goes to the hole at {fit['hole']}.")
         if not picked.ok:
             if attempt + 1 == TRIES:
                 executive.count(picked, f"picking up the {called}")

@@ -42,6 +42,11 @@ class KnownAgain:
         """The hand has something else: what it let go before is where the looks since have shown it, or stays unseen."""
         self._loose = None
 
+    def enclosed(self, name: str) -> None:
+        """What the hand let go is where no look shows it: nothing that comes to light is it."""
+        if self._loose is not None and self._loose.item.id == name:
+            self._loose = None
+
     def apply(self, scene: Scene) -> Scene:
         """The scene with the ids that are known; applied twice it stays the same."""
         shown = {item.id for item in scene.objects}
