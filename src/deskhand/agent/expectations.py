@@ -29,6 +29,8 @@ class Expectations:
         self._grounded = Grounded([ref for item in instruction.intents for ref in phrases_of(item)])
         self._asked: dict[str, Goal] = {}
         self._looks: Counter[tuple[str, str]] = Counter()
+        self._last: tuple[set[str], set[str]] = set(), set()
+        """Ids of what the look before the last one has shown, and the last."""
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]
         named = [ref for rule in rules if isinstance(rule, Place) for ref in rule.objects]
         plain = all(isinstance(item, Place | Tidy | Leave | Act | Ask | Help) for item in instruction.intents)
@@ -56,6 +58,7 @@ class Expectations:
         """The first look says what "the cup" was; an object that a later look shows as something else is not judged by it."""
         if self._first is None:
             self._first = list(objects)
+            self._last = set(), {str(item["id"]) for item in objects}
             self._asked = self._plainly_asked(self._first) if self._rules else {}
         else:
             self.seen_again(objects)
@@ -68,6 +71,7 @@ class Expectations:
     def seen_again(self, objects: Iterable[Seen]) -> None:
         """Some of the objects, as they are known by now."""
         objects = list(objects)
+        self._last = self._last[1], {str(item["id"]) for item in objects}
         self._looks.update((str(item["id"]), str(item["label"])) for item in objects)
         before = {str(item["id"]): item for item in self._first or ()}
         for item in objects:
@@ -90,13 +94,15 @@ class Expectations:
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
 
-        Objects of the first look count wherever they are now, also in a container; objects that came to light since where they lie free. What is half hidden
-        by walls is often taken for something else: it counts where the words mean everything there is at the end ("everything", "all", "the rest"), and
-        two looks have shown it as the same kind.
+        Objects of the first look count wherever they are now, also in a container; objects that came to light since where they lie free, and the last two looks
+        have shown them: what one shows and the next does not is nothing. What is half hidden by walls is often taken for something else: it counts where
+        the words mean everything there is at the end ("everything", "all", "the rest"), and two looks have shown it as the same kind.
         """
         if not self._rules or self._first is None:
             return []
-        wanted = self._current(self._wanted(goals, objects, self._shown(objects, SURE)), goals, objects)
+        once = self._shown_once(objects)
+        wanted = [goal for goal in self._wanted(goals, objects, self._shown(objects, SURE)) if goal.object_id not in once]
+        wanted = self._current(wanted, goals, objects)
         return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
 
     def _current(self, wanted: Sequence[Goal], goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
@@ -133,11 +139,16 @@ class Expectations:
         return set(put) <= asked | on_desk
 
     def doubtful(self, goals: Collection[Goal], objects: Sequence[Seen]) -> bool:
-        """Whether another look would tell if something was overlooked: it is shown half hidden by walls, and by too few looks to be believed."""
+        """Whether another look would tell if something was overlooked: too few looks have shown it to be believed."""
         if not self._rules or self._first is None:
             return False
-        once, sure = self._shown(objects, 1), self._shown(objects, SURE)
-        return any(not satisfied(goal, objects) for goal in self._wanted(goals, objects, once - sure) if goal.object_id in once - sure)
+        doubted = self._shown(objects, 1) - self._shown(objects, SURE) | self._shown_once(objects)
+        return any(not satisfied(goal, objects) for goal in self._wanted(goals, objects, doubted) if goal.object_id in doubted)
+
+    def _shown_once(self, objects: Sequence[Seen]) -> set[str]:
+        """Ids of what came to light after the first look, and lies where the look before the last one has not shown it."""
+        first = {str(item["id"]) for item in self._first or ()}
+        return {str(item["id"]) for item in objects if not inside(item, objects)} - first - self._last[0]
 
     def _shown(self, objects: Sequence[Seen], looks: int) -> set[str]:
         """Ids of what so many looks have shown as what it is."""

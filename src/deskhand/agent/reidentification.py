@@ -12,13 +12,17 @@ MARGIN = 0.006
 STAYED = 0.02
 """[m] that the place of an object may differ between two looks at it while nobody moves it."""
 
+GREW = 0.5
+"""Share of the volume of what has gone by which what went with it is larger afterwards, at least."""
+
 
 class Reidentification:
     """Follows looks at the whole desk.
 
     Attributes:
         turned_out: id -> ids of what is there instead, of objects that a look did not show any more, and whose place it explained: by an object that was
-            there before and is now seen to fill that place as well, or by objects that were not told apart before.
+            there before and is now seen to fill that place as well, by objects that were not told apart before, by a container that was taken for something
+            closed, or by an object beside it that the robot carried away and that is larger by it, now that it is seen alone.
     """
 
     def __init__(self) -> None:
@@ -34,7 +38,12 @@ class Reidentification:
             name = str(item["id"])
             if name in now or name in moved or item.get("is_container") or item.get("relation") == "held":
                 continue
-            instead = _filled_by(item, self._last, objects) or _told_apart(item, self._last, objects)
+            instead = (
+                _filled_by(item, self._last, objects)
+                or _told_apart(item, self._last, objects)
+                or _opened(item, self._last, objects)
+                or _went_with(item, self._last, objects, moved)
+            )
             if instead:
                 self.turned_out[name] = instead
         self._last = list(objects)
@@ -55,6 +64,36 @@ def _told_apart(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> 
     known = {str(other["id"]) for other in before}
     new = [str(other["id"]) for other in objects if str(other["id"]) not in known and not other.get("is_container") and _within(other["position"], item)]
     return tuple(new) if len(new) > 1 else ()
+
+
+def _opened(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
+    """The container that was not seen before and stands where it was; a larger one may hide it."""
+    known = {str(other["id"]) for other in before}
+    volume = math.prod(float(side) for side in item["size"])
+    new = [other for other in objects if str(other["id"]) not in known and other.get("is_container") and math.prod(map(float, other["size"])) < 1.5 * volume]
+    there = [str(other["id"]) for other in new if _within(other["position"], item) and _within(item["position"], other)]
+    return tuple(there) if len(there) == 1 else ()
+
+
+def _went_with(item: Seen, before: Sequence[Seen], objects: Sequence[Seen], moved: Collection[str]) -> tuple[str, ...]:
+    """The object that touched it, has been in the robot's hand since, and is larger now by at least half of it: it was a piece of that, which went along."""
+    now = {str(other["id"]): other for other in objects}
+    for other in before:
+        name = str(other["id"])
+        if name not in moved or name not in now or other.get("is_container") or not _touched(item, other):
+            continue
+        before_and_now = [math.prod(float(side) for side in seen["size"]) for seen in (other, now[name])]
+        if before_and_now[1] - before_and_now[0] > GREW * math.prod(float(side) for side in item["size"]):
+            return (name,)
+    return ()
+
+
+def _touched(item: Seen, other: Seen) -> bool:
+    """Whether the circles around two objects that lie at one height overlap by more than :data:`MARGIN`, as those of the pieces of one object do."""
+    apart = math.dist(item["position"][:2], other["position"][:2])
+    reach = sum(math.hypot(*map(float, sorted(seen["size"])[1:])) / 2 for seen in (item, other))
+    heights = abs(float(item["position"][2]) - float(other["position"][2]))
+    return apart < reach - MARGIN and heights < (float(item["size"][2]) + float(other["size"][2])) / 2 + MARGIN
 
 
 def _within(point: Sequence[float], item: Seen) -> bool:

@@ -95,6 +95,10 @@ class Placing:
         )
         tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
         made = make_goals(tasks, self._executive.objects, kept)
+        if any(code == "unknown_object" for code, _ in made.problems):
+            if not (yield from self._executive.look("I do not see all that was named; I look once more.")):
+                return
+            made = make_goals(tasks, self._executive.objects, kept)
         if made.unsettled:
             self._executive.problems.append(("unknown_object", made.unsettled))
             return

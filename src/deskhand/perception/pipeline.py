@@ -291,7 +291,7 @@ class Perception:
             points=thin(item.segment.points, self.settings.object_voxel, self.settings.max_points),
             confidence=whole,
             is_container=roomy,
-            wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
+            wall=item.hollow.wall if item.hollow is not None else 0.0,
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
             guessed=item.solid.guessed,

@@ -155,6 +155,7 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
     for item in items:
         target = _target(place, item, objects, out)
         if target is None:
+            left.update(str(each["id"]) for each in items)  # what the words name is not "the rest", though nobody sees where it shall go
             return
         relation, target_id = target
         before = named.get(item["id"])

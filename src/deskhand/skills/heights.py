@@ -77,7 +77,7 @@ def _surfaces(scene: Scene, leave_out: Collection[str], middles: Array) -> Itera
             yield container_points(item, 0.004), -np.inf
             continue
         surface = complete_surface(item, 0.004)
-        yield surface.body, top_of(item, middles) if surface.simple and not item.wall else -np.inf
+        yield surface.body, top_of(item, middles) if surface.simple else -np.inf
 
 
 def top_of(item: SceneObject, places: Array) -> Array:

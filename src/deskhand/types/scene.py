@@ -45,7 +45,7 @@ class SceneObject:
         pose: centre of the oriented box.
         points: (N, 3) seen points in ``world``.
         is_container: open at the top, objects can be put in.
-        wall: thickness [m] of a container's walls and floor (0 for the rest).
+        wall: thickness [m] of the walls and the floor of what is open at the top, a container or a cup (0 for the rest).
         support: id of what it lies on or in, ``table`` or ``gripper``.
         relation: ``on``, ``in``, ``leaning`` (its other end is on the table) or ``held``.
         confidence: 0..1 how likely it is one whole object of about this extent, and neither a piece of one nor several; calibrated

@@ -178,3 +178,16 @@ def test_where_a_look_has_lost_what_was_meant_the_words_are_read_as_the_desk_is_
     expectations = expected("put the cup on the purple block", first)
     now = [seen_object("cup_1") | {"support": target, "relation": "on"}, seen_object("block_9", "purple"), seen_object("block_3", "yellow")]
     assert bool(expectations.overlooked([Goal("cup_1", "on", target)], now)) == overlooked
+
+
+def test_what_came_to_light_in_one_look_is_asked_for_once_the_next_shows_it_too() -> None:
+    """The lid of a can that lies in the bin is an object in one look, and a part of the can in the next; a cube that stays is asked for."""
+    first, goals = objects(), [Goal("cup_1", "in", "bin_1"), Goal("block_1", "in", "tray_1"), Goal("eraser_1", "in", "bin_1")]
+    done = objects(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")
+    late = [*done, seen_object("block_2", "red")]
+    for looked, doubt, asked in (([late], True, []), ([late, late], False, ["block_2"]), ([late, done, late], True, [])):
+        expectations = expected(SORT, first)
+        for seen in looked:
+            expectations.seen_again(seen)
+        assert expectations.doubtful(goals, looked[-1]) == doubt
+        assert [goal.object_id for goal in expectations.overlooked(goals, looked[-1])] == asked

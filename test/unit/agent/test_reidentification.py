@@ -56,6 +56,28 @@ def test_what_is_seen_again_is_there() -> None:
     assert looks([CAN, RIM], [CAN], [CAN, RIM]) == {}
 
 
+HALVES = [
+    {**seen_object("eraser_1", "yellow"), "position": [-0.107, 0.063, 0.006], "size": [0.032, 0.023, 0.012]},
+    {**seen_object("eraser_2", "yellow"), "position": [-0.092, 0.057, 0.006], "size": [0.030, 0.022, 0.012]},
+]
+
+
+@pytest.mark.parametrize(("length", "gone"), [(0.048, {"eraser_2": ("eraser_1",)}), (0.034, {})])
+def test_half_of_an_eraser_went_with_the_other_half_and_an_eraser_that_stays_as_it_was_took_nothing_along(length: float, gone: Any) -> None:
+    away = {**HALVES[0], "position": [-0.05, 0.22, 0.011], "size": [length, 0.022, 0.013], "support": "tray_1", "relation": "in"}
+    assert looks(HALVES, [away], moved={"eraser_1"}) == gone
+    assert looks(HALVES, [away], moved=set()) == {}  # nobody has carried it there
+    far = {**HALVES[1], "position": [-0.03, 0.057, 0.006]}
+    assert looks([HALVES[0], far], [away], moved={"eraser_1"}) == {}
+
+
+def test_a_tray_that_was_taken_for_a_box_is_the_tray() -> None:
+    box = {**seen_object("box_1", "white"), "position": [-0.131, 0.26, 0.034], "size": [0.226, 0.203, 0.069]}
+    tray = {**seen_object("tray_1", "white"), "position": [-0.161, 0.259, 0.017], "size": [0.215, 0.165, 0.034], "is_container": True}
+    assert looks([box], [tray]) == {"box_1": ("tray_1",)}
+    assert looks([box, tray], [tray]) == {}  # it was there before, and something may have gone into it
+
+
 class Mistaken(SymbolicDesk):
     """The first look takes the rim of a can for an object."""
 

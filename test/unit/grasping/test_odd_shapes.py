@@ -175,3 +175,25 @@ def test_a_thin_wall_is_gripped_wherever_there_is_room(phase):
     assert len(grasps) == 16 and min(grasp.clearance for grasp in grasps) > 0.001
     assert len({int(np.floor(angle / (np.pi / 3))) for angle in around}) >= 4
     assert all(grasp.pose[2, 3] > 0.025 and abs(grasp.width) < 0.015 for grasp in grasps)
+
+
+def tall_mug(wall):
+    """A mug 90 mm wide, 130 mm high, its walls 6 mm, as one camera sees it: the near half of its outside, the upper 3 cm of the far half of its inside."""
+    z, angle = (each.ravel() for each in np.meshgrid(np.arange(0.002, 0.13, 0.0025), np.arange(0.0, 2 * np.pi, 0.05)))
+    way = np.column_stack([np.cos(angle), np.sin(angle)])
+    near = way @ (EYE[:2] / np.linalg.norm(EYE[:2])) > 0
+    kept = near | (z > 0.1)
+    radius = np.where(near, 0.038, 0.032) + 0.007 * z / 0.13
+    points = np.column_stack([way * radius[:, None] + [0.05, 0.03], z])[kept] + np.random.default_rng(1).normal(0, 0.0005, (int(kept.sum()), 3))
+    pose = make_transform(None, (0.05, 0.03, 0.065))
+    return SceneObject("cup", "cup", "red", "cylinder", np.array([0.09, 0.09, 0.13]), pose, points.astype(np.float32), 0.9, wall=wall)
+
+
+def test_a_mug_too_wide_for_the_hand_is_held_by_its_wall_with_room_on_both_sides():
+    grasps = GraspGenerator(load_arm("panda")).generate(desk(tall_mug(0.003)), "cup", 8)
+    assert len(grasps) == 8
+    for grasp in grasps:
+        outer = 0.038 + 0.007 * min(grasp.pose[2, 3], 0.13) / 0.13
+        away = float(np.linalg.norm(grasp.pose[:2, 3] - [0.05, 0.03]))
+        assert away - grasp.opening / 2 < outer - 0.006 - 0.005  # the finger inside: nobody has seen how thick the wall is
+        assert away + grasp.opening / 2 > outer + 0.005

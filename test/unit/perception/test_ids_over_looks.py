@@ -183,3 +183,36 @@ def test_what_is_too_far_off_or_of_another_color_is_no_piece_of_it(tracker, othe
 def test_of_what_is_seen_for_the_first_time_nothing_is_a_piece(tracker):
     bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
     assert len(set(tracker.update([_rod(-0.064, -0.01), bin_1, _rod(0.02, 0.06)]))) == 3
+
+
+def _can(low, high, relation):
+    """What is seen of the front of a can 40 mm wide that stands in a bin, between two heights [m]."""
+    angle, z = np.meshgrid(np.linspace(np.pi, 2 * np.pi, 20), np.linspace(low, high, 20))
+    points = np.column_stack([0.02 * np.cos(angle).ravel(), 0.3 + 0.02 * np.sin(angle).ravel(), z.ravel()])
+    size = (0.04, 0.04, high - low)
+    return _with_points(seen("can", "blue", 0.0, 0.3, size, relation=relation, z=(low + high) / 2), points)
+
+
+@pytest.mark.parametrize(("top", "count"), [(0.08, 2), (0.14, 3)])
+def test_the_upper_piece_of_what_stands_in_a_container_stands_on_nothing(tracker, top, count):
+    """A can in a bin is seen as one on another; what reaches higher than the can did is another one."""
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    tracker.update([seen("can", "blue", 0.2, 0.0, (0.04, 0.04, 0.075)), bin_1])
+    assert len(set(tracker.update([_can(0.005, 0.055, "in"), bin_1, _can(0.06, top, "on")]))) == count
+
+
+def test_noise_at_the_ends_of_two_pieces_makes_them_no_larger(tracker):
+    """Halves of an eraser in the far corner of a tray are seen 58 mm long together, which was 46 mm long on the desk."""
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    tracker.update([seen("eraser", "red", 0.2, 0.0, (0.046, 0.016, 0.016)), bin_1])
+    assert tracker.update([_rod(-0.03, 0.002), bin_1, _rod(0.006, 0.028)]) == ["eraser_1", "bin_1", "eraser_1"]
+
+
+def test_what_is_seen_where_an_object_in_a_container_has_stayed_is_a_piece_of_it_in_any_light(tracker):
+    """An eraser in a tray falls apart once a can beside it throws its light on one end; a ball that is put down beside it is no piece of it."""
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    tracker.update([seen("eraser", "red", 0.2, 0.0, (0.058, 0.016, 0.016)), bin_1])
+    tracker.update([_rod(-0.03, 0.028), bin_1])
+    far = _rod(0.012, 0.028, "blue")
+    ball = _with_points(seen("ball", "blue", 0.05, 0.3, (0.03, 0.03, 0.03), relation="in", z=0.02), far.item.points + np.array([0.03, 0.0, 0.0]))
+    assert tracker.update([_rod(-0.03, 0.002), bin_1, far, ball]) == ["eraser_1", "bin_1", "eraser_1", "ball_1"]

@@ -91,3 +91,20 @@ def test_nothing_carries_it_and_what_stands_below_it_carries_nothing():
     found = seen([*cabinet(0.15, (0, 1), bottom=0.08, size=(0.20, 0.18, 0.16)), ((0.06, 0.18, 0.0), (0.11, 0.25, 0.05), RED)])
     (drawer,) = drawers(found)
     assert drawer.support == "table" and any(item.color == "red" for item in found)
+
+
+def open_box(low, high, wall, floor):
+    """Boxes of an open box between two corners, with a floor so thick."""
+    (x, y, z), (to_x, to_y, top) = low, high
+    return [
+        ((x, y, z), (to_x, to_y, floor), BROWN),
+        *[((a, y, z), (a + wall, to_y, top), BROWN) for a in (x, to_x - wall)],
+        *[((x, b, z), (to_x, b + wall, top), BROWN) for b in (y, to_y - wall)],
+    ]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.001])
+def test_a_tray_that_stands_before_a_higher_bin_did_not_come_out_of_it(noise):
+    tray, bin_ = open_box((0.0, -0.09, 0.0), (0.16, 0.09, 0.04), WALL, 0.01), open_box((-0.21, -0.09, 0.0), (-0.045, 0.09, 0.075), WALL, 0.006)
+    found = seen([*tray, *bin_], noise)
+    assert not drawers(found) and sum(item.is_container for item in found) == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -120,10 +121,10 @@ def _seen_through(inner: Rectangle, height: float, points: Array, eye: Array) ->
 
 
 def _is_body(points: Array, inner: Rectangle, side: _Side, height: float) -> bool:
-    """Whether what is beyond a side is higher than the hole and thick."""
+    """Whether what is beyond a side is higher than the hole, and thick: no wall of something that stands a hand's breadth away."""
     out, along = side.out(inner, points), side.along(inner, points)
-    thick = (out > DRAWER.body[0]) & (out < DRAWER.body[1]) & (points[:, 2] > height + DRAWER.higher)
-    return _covered(along[thick], inner.size[1 - side.axis])
+    high = points[:, 2] > height + DRAWER.higher
+    return all(_covered(along[high & (out > near) & (out < far)], inner.size[1 - side.axis]) for near, far in pairwise(DRAWER.body))
 
 
 def _wall(view: View, points: Array, inner: Rectangle, side: _Side, height: float) -> tuple[float, float] | None:

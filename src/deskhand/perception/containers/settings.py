@@ -169,7 +169,7 @@ class DrawerSettings:
         low: walls lower than this are none [m].
         step: between the heights that are looked at [m].
         narrowest, longest: sides of the hollow [m].
-        body: so far beyond the edge of the hole what it came out of is seen [m], ..
+        body: so far beyond the edge of the hole what it came out of is seen, between each two of these [m], ..
         higher: .. at least this much higher than the hole [m]; walls may be as high.
         thick: a wall is seen so near to the edge [m], ..
         below, over: .. between so far below and above the height of the hole (a front is higher than the sides) [m].
@@ -195,7 +195,7 @@ class DrawerSettings:
     step: float = 0.008
     narrowest: float = 0.05
     longest: float = 0.5
-    body: tuple[float, float] = (0.025, 0.06)
+    body: tuple[float, float, float] = (0.025, 0.0425, 0.06)
     higher: float = -0.006
     thick: float = 0.02
     below: float = 0.015

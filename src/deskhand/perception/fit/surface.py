@@ -53,7 +53,7 @@ def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surf
     body = column_body(field)
     if wall is not None:
         points, normals, body = _with_wall(points, normals, body, wall)
-        if item.is_container:
+        if item.wall > 0:
             inside, inward = _inside(item, wall)
             points, normals = np.vstack([points, inside]), np.vstack([normals, inward])
     if parts:  # take hold of this one, not of its neighbour
@@ -85,12 +85,13 @@ def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tupl
 
 
 def _inside(item: SceneObject, wall: Turned) -> tuple[Array, Array]:
-    """Samples (N, 3) of the inside of a container's ``wall`` and their normals, each opposite one of the outside: a wall is thinner than samples are apart, and
-    two sides that are sampled on their own face each other by chance only.
+    """Samples (N, 3) of the inside of an open object's ``wall`` and their normals, each opposite one of the outside: a wall is thinner than samples are apart,
+    and two sides that are sampled on their own face each other by chance only.
     """
     sides, outward = wall.sides(0.007)
-    high = sides[:, 2] > item.bottom + 2 * item.wall
-    return sides[high] - item.wall * outward[high], -outward[high]
+    thick = item.wall if item.is_container else max(item.wall, 2 * SURFACE.cup_wall * float(np.median(wall.radius)))
+    high = sides[:, 2] > item.bottom + 2 * thick
+    return sides[high] - thick * outward[high], -outward[high]
 
 
 class Surfaces:
@@ -111,7 +112,7 @@ def _solid(item: SceneObject, spacing: float) -> tuple[Array, Array]:
     if item.shape == "sphere":
         points, normals = _sphere(float(np.mean(size)) / 2)
     elif item.shape == "cylinder":
-        points, normals = _cylinder(size, spacing, item.wall)
+        points, normals = _cylinder(size, spacing, item.wall if item.is_container else 0.0)
     else:
         points, normals = _box(size, spacing)
     return transform_points(item.pose, points), normals @ item.pose[:3, :3].T

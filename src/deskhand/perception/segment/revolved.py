@@ -107,6 +107,13 @@ def _is_one(outer: _Wall, inner: _Wall, axis: _Axis, edge: float, settings: Revo
     return _is_within(outer, inner, axis.middle, edge, settings, level)
 
 
+def _unevenness(wall: _Wall) -> float:
+    """How far [m] its points are off a plane, by the middle one."""
+    points = wall.points - wall.points.mean(axis=0)
+    normal = np.linalg.svd(points, full_matrices=False)[2][2]
+    return float(np.median(np.abs(points @ normal)))
+
+
 def _radial(wall: _Wall, middle: Array) -> Array:
     """Cosine (N,) between normals, seen from above, and the way from the axis."""
     return np.asarray(np.einsum("ij,ij->i", unit(wall.points[:, :2] - middle), unit(wall.normals[:, :2])))
@@ -142,8 +149,9 @@ def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings:
     degree = settings.profile
     profile = np.polynomial.Polynomial.fit(outer.points[:, 2], far, degree)
     lining = np.polynomial.Polynomial.fit(inner.points[:, 2], near, degree)
-    if np.median(np.abs(far - profile(outer.points[:, 2]))) > slack or np.median(np.abs(near - lining(inner.points[:, 2]))) > slack:
-        return False
+    off = [float(np.median(np.abs(radius - each(wall.points[:, 2])))) for wall, radius, each in ((outer, far, profile), (inner, near, lining))]
+    if max(off) > slack or any(_unevenness(wall) < settings.flat * round_off for wall, round_off in zip((outer, inner), off, strict=True)):
+        return False  # walls that meet at a corner have an axis in common, too
     outside, inside = np.quantile(outer.points[:, 2], (0.05, 0.95)), np.quantile(inner.points[:, 2], (0.05, 0.95))
     low, high = max(outside[0], inside[0]), min(outside[1], inside[1])
     if high < low - (0.0 if level else settings.apart * float(np.median(far))):

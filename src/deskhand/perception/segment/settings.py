@@ -130,7 +130,8 @@ class RevolvedSettings:
         rounds: of the fit of the axis.
         off: normals meet the axis that are turned off it by less [rad]: noise of normals of 25 neighbours, and out-of-roundness.
         round: so much of each wall does.
-        voxels: radii follow the height up to so many voxels.
+        voxels: radii follow the height up to so many voxels ..
+        flat: .. and a wall that is off a plane by less than this share of that is flat.
         profile: degree of the radius over the height.
         apart: heights at which both walls are seen may miss each other by this share of the radius.
         wall: thickest wall, as a share of the radius.
@@ -146,6 +147,7 @@ class RevolvedSettings:
     off: float = float(np.deg2rad(25.0))
     round: float = 0.7
     voxels: float = 1.5
+    flat: float = 0.7
     profile: int = 2
     apart: float = 0.8
     wall: float = 0.25

@@ -19,10 +19,14 @@ class TrackSettings:
         edge: what lies beyond the box of an object by less is within it.
         resized: an extent that changes by more than this ratio was measured of something else.
         glimpse: weight of a look at an object that is partly hidden or in a container, and was seen whole before.
-        piece_larger, piece_spare: what lies in a container is a piece of an object seen whole before if both together are no larger than that was: this ratio,
-            and so much more [m]: about twice the noise of the depth at either end. Chosen, not measured.
+        piece_fills, piece_strays: what lies in a container is a piece of an object seen whole before if both together are no larger than that was by more than
+            this ratio and ``piece_spare``, but for this share of the points at either end. The ratio is that of a look at a far corner of a tray (58 mm of 44);
+            two equal objects side by side make 2. Chosen, not fitted.
+        piece_larger, piece_spare: two pieces are of two objects if together they are larger than any that was seen whole: this ratio, and so much more [m]:
+            about twice the noise of the depth at either end. Chosen, not measured.
         piece_color: .. and its chromaticity is no farther away.
-        enclosed: .. or this share of its points is within the box of that, and it is nothing that was seen elsewhere before.
+        enclosed: .. or this share of its points is within the box of that, and it is nothing that was seen elsewhere before ..
+        was_there: .. or no farther [m] from where that was seen in the look before.
         piece_points: as many points of a piece tell how large it is.
     """
 
@@ -36,10 +40,13 @@ class TrackSettings:
     edge: float = 0.004
     resized: float = 1.5
     glimpse: float = 0.1
+    piece_fills: float = 1.2
+    piece_strays: float = 0.02
     piece_larger: float = 1.05
     piece_spare: float = 0.005
     piece_color: float = 0.06
     enclosed: float = 0.7
+    was_there: float = 0.006
     piece_points: int = 200
 
 

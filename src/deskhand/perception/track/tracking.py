@@ -12,7 +12,7 @@ from deskhand.geometry import Array
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.naming import TAUGHT
-from deskhand.perception.track.pieces import enclosed_by, pieces_of
+from deskhand.perception.track.pieces import enclosed_by, pieces_of, still_there
 from deskhand.perception.track.settings import TRACKING, TrackSettings
 from deskhand.types import SceneObject
 
@@ -25,7 +25,8 @@ class Track:
     """What is remembered of one object.
 
     ``votes`` sum up how sure each label was, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known;
-    ``free``: it was seen whole, and not in a container; ``full``: a container whose content hid in the last look that it is one.
+    ``free``: it was seen whole, and not in a container; ``full``: a container whose content hid in the last look that it is one; ``cloud``: points (N, 3) [m]
+    of all that the last look at it showed of it, its pieces included.
     """
 
     item: SceneObject
@@ -37,6 +38,7 @@ class Track:
     cut: bool = False
     free: bool = False
     full: bool = False
+    cloud: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Tracker:
             self._uncovered(detections, matched)
             self.pieces |= self._pieces(detections, matched)
         self.pieces |= enclosed_by(*self._new_and_known(detections, matched), self.tracking)
+        self.pieces |= self._still_there(detections, matched)
         known = {number: self.tracks[index].item for number, index in matched.items()}
         self.full = {number: item.wall for number, item in known.items() if item.is_container and not detections[number].item.is_container}
         for number, index in matched.items():
@@ -92,6 +95,8 @@ class Tracker:
             elif number in matched:
                 track = self.tracks[matched[number]]
                 self._remember(track, detection)
+                pieces = [detections[piece].item.points for piece, whole in self.pieces.items() if whole == number]
+                track.cloud = np.concatenate([np.asarray(points, dtype=float) for points in (detection.item.points, *pieces)])
             else:
                 track = self._begin(detection)
             ids.append(track.item.id)
@@ -200,6 +205,17 @@ class Tracker:
         near = {number: [n for n in known if np.linalg.norm(chroma[n] - chroma[number]) < self.tracking.piece_color] for number in new}
         return pieces_of(new, known, near, self.tracking)
 
+    def _still_there(self, detections: list[Detection], matched: Mapping[int, int]) -> dict[int, int]:
+        """New detections where what has stayed was seen in the look before."""
+        new, _ = self._new_and_known(detections, matched)
+        tracks = {number: self.tracks[index] for number, index in matched.items()}
+        stayed = {
+            number: track.cloud
+            for number, track in tracks.items()
+            if not track.item.is_container and float(np.linalg.norm(track.item.position - detections[number].item.position)) < self.tracking.stayed
+        }
+        return still_there(new, stayed, {number for number, detection in enumerate(detections) if detection.item.relation == "in"}, self.tracking)
+
     def _new_and_known(self, detections: list[Detection], matched: Mapping[int, int]) -> tuple[dict[int, SceneObject], dict[int, tuple[SceneObject, Array]]]:
         """Detections of no track, and those of tracks that were seen whole before with their sizes (3,) [m] then, by their numbers."""
         new = {number: detection.item for number, detection in enumerate(detections) if number not in matched and number not in self.pieces}
@@ -212,6 +228,7 @@ class Tracker:
         item = replace(detection.item, id=f"{label}_{self.counts[label]}")
         weight = _weight(detection)
         track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut, free=_is_free(detection))
+        track.cloud = np.asarray(item.points, dtype=float)
         self.tracks.append(track)
         return track
 
