@@ -1,10 +1,8 @@
 """Outlines are asked again where nothing that has the outline has the colour."""
 
-from typing import Any
-
 from deskhand.language.intents import Pick
 from deskhand.language.parser import parse
-from deskhand.language.resolve import resolve
+from deskhand.language.resolve import Seen, resolve
 from deskhand.offline.grounding import DOUBTS, Grounding
 from deskhand.offline.script import Call, CallResult
 
@@ -13,7 +11,7 @@ DISTANCE = {"piece_1": 8.0, "other_1": 127.0}
 """Of their colours from the word [CIELAB]."""
 
 
-def _objects() -> list[dict[str, Any]]:
+def _objects() -> list[Seen]:
     colors = {"piece_1": "cyan", "other_1": "purple"}
     return [{"id": name, "label": "object", "color": color, "size": [0.03, 0.03, 0.03], "position": [0, 0, 0]} for name, color in colors.items()]
 
@@ -22,7 +20,8 @@ def _ground(looks: list[dict[str, dict[str, float]]]) -> tuple[list[str], list[s
     """Ids that the cyan star is after all looks, and the tools called; ``looks``: at each asking, what the outlines of objects are told to be."""
     intent = parse("pick up the cyan star").intents[0]
     assert isinstance(intent, Pick)
-    grounding, objects, called = Grounding(TOOLS, [intent]), _objects(), []
+    grounding, objects = Grounding(TOOLS, (intent,)), _objects()
+    called: list[str] = []
     script = grounding.ground(objects)
     answer: CallResult | None = None
     while True:
