@@ -46,7 +46,7 @@ from deskhand.language.intents import (
 )
 from deskhand.language.requests import BESIDE, INTO, OBJECT, Reading, read
 from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolve
-from deskhand.world.acts import PUTS
+from deskhand.world.acts import PUTS, announced
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
 """Motions that need no words: they bring no object anywhere but, safely, out of the hand onto the desk."""
@@ -75,7 +75,8 @@ class RequestedActs:
             return []
         if name in vb.OPERATING:
             return [] if name in self._granted or self._operates(name, str(arguments.get("object_id", "")), desk) else [name]
-        objects = sorted(desk.about(name, arguments))
+        plain, after = announced(name, arguments)
+        objects = sorted(desk.about(name, plain))
         targets = [obj for obj in objects if name in PUTS and obj in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [obj for obj in objects if obj not in targets]
         sort = sort_of(name)
@@ -85,7 +86,15 @@ class RequestedActs:
         missing += [obj for obj in targets if not self._goes_to(obj, desk.held, desk, beside=name == "place_beside")]
         if not targets and not (name in NAMED or (name == "execute_plan" and objects)) and not self._meant(name, arguments, desk):
             missing.append(name)
+        missing += self._missing_after(after, str(arguments.get("object_id", "")), desk) if after is not None else []
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
+
+    def _missing_after(self, call: tuple[str, dict[str, Any]], held: str, desk: TaskDesk) -> list[str]:
+        """What the words do not ask for of a call that another one begins with, after which the hand has ``held``."""
+        name, arguments = call
+        if name in PUTS:
+            return [obj for obj in _strings_of(arguments, "container_id") if not self._goes_to(obj, held, desk, beside=False)]
+        return [obj for obj in _strings_of(arguments, "object_id") if not self._covers(obj, desk, vb.MOVE)]
 
     def lets_go(self, desk: TaskDesk) -> bool:
         """Whether the words ask to open a gripper that holds something, or the user has said yes to it."""

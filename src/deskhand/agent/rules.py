@@ -18,7 +18,7 @@ from deskhand.planning.goals import Goal
 from deskhand.planning.rules import Rule, read_rule
 from deskhand.planning.symbolic import Step, act_atoms
 from deskhand.planning.temporal import FALSE, progressed
-from deskhand.world.acts import PUTS
+from deskhand.world.acts import PUTS, announced
 from deskhand.world.relations import SIDEWAYS, TABLE
 
 NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
@@ -62,7 +62,13 @@ class SafetyRules:
 
     def broken_by(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> Broken | None:
         """The rule that this motion would break now."""
-        return self._first_broken([Step(name, arguments)], desk, single=True) if self else None
+        if not self:
+            return None
+        plain, after = announced(name, arguments)
+        broken = self._first_broken([Step(name, plain)], desk, single=True)
+        if broken is None and after is not None:  # it is begun with
+            broken = self._first_broken([Step(name, plain), Step(*after)], desk, single=False)
+        return broken
 
     def broken_by_plan(self, goals: Sequence[Goal], desk: TaskDesk) -> Broken | None:
         """The rule that carrying out the goals in this order would break. What is only owed is a matter of the end: see :meth:`owed`."""
@@ -91,6 +97,7 @@ class SafetyRules:
     def done(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> None:
         """A motion or a look went well; ``desk`` is what was known before it. What failed is no step: it brought nothing about."""
         if self:
+            arguments = announced(name, arguments)[0]
             self._trace.append(self._atoms(Step(name, arguments), desk) | desk.state().after(Step(name, arguments)).facts())
 
     def _first_broken(self, steps: Sequence[Step], desk: TaskDesk, single: bool) -> Broken | None:

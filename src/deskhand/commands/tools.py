@@ -98,14 +98,15 @@ def validate(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes side by side.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="What the desks and the scenarios are drawn from.")] = 0,
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Run only this share of the scenarios, drawn by the seed.")] = 1.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what --json FILE has of this seed.")] = False,
     json_file: Json = None,
 ) -> None:
     """Check the card of every tool and run its scenarios on simulated desks that are drawn from a seed. Exit code 0 only when all is well.
 
-    Ctrl-C shows what was measured until then; nothing is written.
+    Ctrl-C shows what was measured until then and writes it to --json FILE, from where --resume goes on; with the cards nothing is kept.
 
     JSON: {"tools": [{"name", "valid", "problems": [text…], "scenarios": [{"scenario", "situation", "value", "unit", "bar", "passed", "seconds", "problem"}]}],
-    "refused", "valid", "seed"}; a tool is valid when its card is and all its scenarios that were run pass.
+    "refused", "valid", "complete", "seed"}; a tool is valid when its card is and all its scenarios that were run pass.
     """
     from deskhand.bench.tools import run as bench
     from deskhand.bench.tools.report import table
@@ -116,7 +117,8 @@ def validate(
     chosen = [card for card in registry.cards() if not names or {card.name, card.unit, card.group} & set(names)]
     if missing := [name for name in names or () if not any(name in (card.name, card.unit, card.group) for card in chosen)]:
         registry.get(missing[0])  # says which tool it may mean
-    rows: list[Row] = []
+    rows: list[Row] = bench.rows_of(json_file, seed) if resume else []
+    complete = True
     if not cards:
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
         if bare := [card.name for card in chosen if not any(item.tool == card.name for item in wanted)]:
@@ -126,12 +128,13 @@ def validate(
         wanted = [item for item in wanted if item.possible()]
         if share < 1:
             wanted = bench.drawn_share(wanted, share, seed)
-        complete = _run_scenarios(bench.run, wanted, registry, jobs, rows, seed)
+        rows = [row for row in rows if any((item.tool, item.name) == (row.tool, row.scenario) for item in wanted)]
+        to_run = [item for item in wanted if not any((item.tool, item.name) == (row.tool, row.scenario) for row in rows)]
+        complete = _run_scenarios(bench.run, to_run, registry, jobs, rows, seed)
         console.print(table(rows))
         if not complete:
             console.print(f"interrupted: {len(rows)} of {len(wanted)} scenarios were run, {sum(row.passed for row in rows)} of them passed.")
-            raise typer.Exit(130)
-        if write:
+        elif write:
             bench.write(rows, registry, seed)
     report = []
     for card in chosen:
@@ -144,7 +147,9 @@ def validate(
     for problem in refused:
         console.print(f"[red]refused[/red] {escape(problem)}", highlight=False)
     valid = not refused and all(entry["valid"] for entry in report)
-    _write(json_file, {"tools": report, "refused": refused, "valid": valid, "seed": seed})
+    _write(json_file, {"tools": report, "refused": refused, "valid": valid and complete, "complete": complete, "seed": seed})
+    if not complete:
+        raise typer.Exit(130)
     console.print(
         f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios, seed {seed}."
     )

@@ -27,7 +27,7 @@ _NEAR_WEIGHT = 0.25  # of words that ask for the same
 _BEST_ALONE, _BEST_WORDS, _BEST_MEANT = 3, 2, 4  # passages of a tool that count: by words where only they do, by words, by meaning
 _WORDS = 0.04  # what a point of BM25 counts beside a cosine
 _SAID = 0.88  # what words of a sentence that people say count beside those of the card itself, where only words count
-_LEARNED, _LEAST = 0.08, 6.0  # what a factor of e in the classifier's shares counts beside a cosine; factors that a tool is behind the likeliest, at most
+_LEARNED, _LEAST = 0.12, 6.0  # what a factor of e in the classifier's shares counts beside a cosine; factors that a tool is behind the likeliest, at most
 _MEANT = 0.27
 """Below it a sentence means something else: cosine of a tool's passages."""
 

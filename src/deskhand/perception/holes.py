@@ -215,12 +215,17 @@ def _worth(one: DrawnMatch, item: SceneObject, holes: Sequence[Hole]) -> float:
 
 def _shrunk(hole: Hole) -> Array:
     """The outline of a hole (K, 2) [m] without the room that a piece has in it."""
-    mask = np.pad(hole.mask, 1).astype(np.uint8)
-    smaller = cv2.erode(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)), iterations=round(SLACK / CELL))
-    mask = smaller if smaller.any() else mask
-    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    mask = without_slack(hole.mask)
+    contours, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     longest = max(contours, key=len)[:, 0, ::-1]  # OpenCV tells the column, which is y here, first
     return np.asarray((longest - (np.array(mask.shape) - 1) / 2) * CELL)
+
+
+def without_slack(mask: Mask) -> Mask:
+    """The mask of a hole (N, M), smaller all round by the room that a piece has in it, with a cell more at each border; the same if nothing would be left."""
+    whole = np.pad(mask, 1).astype(np.uint8)
+    smaller = cv2.erode(whole, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)), iterations=round(SLACK / CELL))
+    return np.asarray((smaller if smaller.any() else whole) > 0)
 
 
 def _square(side: float) -> npt.NDArray[np.uint8]:

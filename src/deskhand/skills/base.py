@@ -122,8 +122,12 @@ class SkillContext:
         if self.belief.held is None:
             self.detach()
         with self.timed("planning"):
-            self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
+            self.tell_planner(scene)
         return scene
+
+    def tell_planner(self, scene: Scene) -> None:
+        """What stands on the desk is what is in the way."""
+        self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
 
     def scene(self) -> Scene:
         """The last look when nothing was touched since, else a new one."""
@@ -174,10 +178,12 @@ class SkillContext:
         """Fingers that press outward against something would take it along: they come a little together."""
         self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
-    def plan_then_line(self, goal: MotionGoal, pose: Array, allow: tuple[tuple[str, str], ...]) -> Plan:
-        """To ``goal``, touching nothing, and straight on from there to the tcp pose ``pose`` (4, 4), where ``allow`` may touch, as one motion."""
+    def plan_then_line(self, goal: MotionGoal, pose: Array, allow: tuple[tuple[str, str], ...], after: str = "") -> Plan:
+        """To ``goal``, touching nothing, and straight on from there to the tcp pose ``pose`` (4, 4), where ``allow`` may touch, as one motion; also with the
+        plan ``after`` which this one goes on.
+        """
         for draft in (True, False):
-            first = self.plan(goal, PlanOptions(draft=draft))
+            first = self.plan(goal, PlanOptions(draft=draft, after=after))
             try:
                 return self.plan_line((pose,), PlanOptions(after=first.id, allow=allow))
             except DeskhandError as error:

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
+from deskhand.perception.self_filter import joint_map
 from deskhand.perception.taught.naming import TAUGHT
+from deskhand.perception.track.changes import Backdrop
 from deskhand.skills.columns import Columns
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
 from deskhand.skills.on_pans import OnPans
+from deskhand.skills.out_of_view import robot_in
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
 
+if TYPE_CHECKING:
+    from deskhand.skills.placement_sampling import Spot
+
+log = logging.getLogger(__name__)
+
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
-_BELIEVED = ("scene", "held", "fresh", "attached", "hidden", "outside", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns")
+_BELIEVED = (
+    *("scene", "held", "fresh", "attached", "hidden", "outside", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
+    *("backdrop", "approached", "brought"),
+)
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
@@ -58,6 +71,24 @@ class Held:
     picked_from: Array
 
 
+@dataclass(frozen=True)
+class Approached:
+    """The open fingers stand about ``item`` as ``grasp`` says."""
+
+    item: SceneObject
+    grasp: Grasp
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The hand, at the tcp pose ``tcp`` (4, 4), holds the object where it is to be let go in the container, at ``spot``."""
+
+    object_id: str
+    container_id: str
+    spot: Spot
+    tcp: Array
+
+
 class Belief:
     """Last scene and what is held.
 
@@ -75,6 +106,9 @@ class Belief:
         alike: keeps apart by their places what looks the same.
         pans: what stands on the pans of a balance.
         columns: what was put on its like.
+        backdrop: the picture of the last look of a camera that stands still, and of those since that showed what was expected.
+        approached: what the open hand went on to after it had put something down.
+        brought: what the hand has brought to where it goes, held still.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -95,17 +129,22 @@ class Belief:
         self.alike = LookAlikes()
         self.pans = OnPans()
         self.columns = Columns()
+        self.backdrop: Backdrop | None = None
+        self.approached: Approached | None = None
+        self.brought: Brought | None = None
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         asked = robot.now()
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
-        partial = self.scene is not None and robot.camera_mount() is not None
+        still = robot.camera_mount() is None
+        partial = self.scene is not None and not still
         frame = levelled(robot.observe(asked)) if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
         self.see(scene, frame, lambda: robot.observe(asked))
+        self.backdrop = _backdrop(robot, asked) if still else None
         assert self.scene is not None
         return self.scene
 
@@ -144,6 +183,14 @@ class Belief:
         outside = frozenset(item.id for item in scene.objects if item.id in enclosed)
         once, self.outside = outside - self.outside, outside
         return replace(scene, objects=tuple(item for item in scene.objects if item.id not in once)) if once else scene
+
+    def saw_expected(self, scene: Scene, item: SceneObject | None, backdrop: Backdrop, frame: Frame) -> None:
+        """One picture, ``frame``, levelled, has shown that the desk is as ``scene`` says, with ``item`` where that is now (None: hidden)."""
+        if item is not None:
+            self.alike.seen(item)
+        self.scene, self.fresh, self.backdrop = scene, True, backdrop
+        if self.memory is not None:
+            self.memory.looked(scene, evidence_of(lambda: frame))
 
     def _known_again(self, scene: Scene) -> Scene:
         """The scene with the ids under which its objects are known here."""
@@ -251,6 +298,16 @@ class Belief:
         if label in (UNKNOWN, item.label):
             return item
         return replace(item, label=label, label_source=TOUCH, names=tuple(replace(name, source=TOUCH) for name in told))
+
+
+def _backdrop(robot: Robot, asked: float) -> Backdrop | None:
+    """A picture taken after ``asked`` [s] for later ones to be compared with; None where there is none: then every place is looked at."""
+    try:
+        picture = robot.observe(asked)
+    except DeskhandError as error:
+        log.info("no picture beside the look: %s: %s", error.code, error)
+        return None
+    return Backdrop.of(picture, robot_in(picture, robot.arm, joint_map(robot.joint_state())))
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

@@ -32,6 +32,8 @@ MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
 WALL = 0.01  # [m] beyond the pads, from which the middle of an object is not between them: more than the looks are wrong by
 WRONG = 0.25  # share of its width that a look may be wrong by
+Touch = tuple[tuple[str, str], ...]
+"""Pairs that may touch."""
 FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
 
 
@@ -210,8 +212,11 @@ def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, st
     return ctx.plan(goal, PlanOptions(allow=allow, draft=draft))
 
 
-def release(ctx: SkillContext, held: Held, near: Collection[str] = ()) -> None:
-    """Open, tell the planner, rise. ``near``: what else the fingers may touch there."""
+def release(ctx: SkillContext, held: Held, near: Collection[str] = (), onward: Callable[[Touch], Scene | None] | None = None) -> Scene | None:
+    """Open, tell the planner, rise. ``near``: what else the fingers may touch there.
+
+    ``onward``: where the hand goes instead, touching what it is told, and the scene that was seen on the way, or None where it could not. Returns that.
+    """
     ctx.step(0.65, f"let {held.object.id} go")
     ctx.belief.disturb()
     width = max(held.width, ctx.width())
@@ -224,9 +229,12 @@ def release(ctx: SkillContext, held: Held, near: Collection[str] = ()) -> None:
     ctx.detach()
     allow = tuple(("gripper", name) for name in (held.object.id, *near))
     move_off(ctx, opened, width, allow)
+    if onward is not None and (seen := onward(allow)) is not None:
+        return seen
     try:
         ctx.leave(RISE, allow, least=0.2)
     except DeskhandError as error:
         if error.code not in UNREACHED:
             raise
         log.info("no way straight up from %s: %s: %s", held.object.id, error.code, error)  # the next free motion finds another way
+    return None

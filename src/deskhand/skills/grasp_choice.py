@@ -68,13 +68,8 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
         wanted = grasp.opening or ctx.robot.arm.gripper.width_max
         if abs(ctx.width() - wanted) > OPEN_ENOUGH:  # before planning: a plan holds for the hand as it stands
             ctx.grip(wanted)
-        pregrasp = grasp.pose @ make_transform(translation=[0, 0, -way_back(scene, item, grasp)])
         try:
-            with ctx.timed("planning"):
-                names = ctx.robot.arm.joints
-                seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
-                joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
-            approach = ctx.plan_then_line(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))), grasp.pose, touch)
+            approach = ctx.plan_then_line(pregrasp_joints(ctx, scene, item, grasp), grasp.pose, touch)
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise
@@ -84,6 +79,16 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
         return grasp, approach
     assert last is not None
     raise DeskhandError(last.code, f"none of {len(grasps)} grasps of {item.id} can be planned; the last: {last.message}", hint=last.hint)
+
+
+def pregrasp_joints(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp) -> MotionGoal:
+    """Joints from which the hand goes straight on to ``grasp``, near those of the grasp. Raises ``no_ik_solution``, ``goal_in_collision``."""
+    pregrasp = grasp.pose @ make_transform(translation=[0, 0, -way_back(scene, item, grasp)])
+    with ctx.timed("planning"):
+        names = ctx.robot.arm.joints
+        seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
+        joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
+    return MotionGoal(joints=dict(zip(names, map(float, joints), strict=True)))
 
 
 def way_back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:

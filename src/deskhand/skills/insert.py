@@ -38,6 +38,7 @@ STEP = 0.003  # [m] between the rings of the spiral: what a piece has room for i
 MET = 0.002  # [m] the same over a recess, to which it goes down in one move
 SEARCH_RECESS = 0.004  # [m] ..
 STEP_RECESS = 0.002  # [m] ..
+WORKED = (SEARCH_RECESS, SEARCH)  # [m] the same while it is worked in: the second time where the first did not help
 STICKS = 0.005  # [m] above the board from which on something sticks out of the hole
 BESIDE = 0.004  # [m] about the piece, were it in the hole's middle, in which that is looked for
 SHIFTED = 0.008  # [m] by which fingers shift a piece at most: more is a grasp that is not understood
@@ -105,8 +106,10 @@ def insert(
         assert seen is not None  # ready: it is held
         level = _board_level(scene, target)
         tcp, shift = _between(ctx, seen)
-        at = (held.object.position[:2] if middle is None else np.asarray(middle, dtype=float)) + shift
-        way = _way(ctx, held, level, where, turn, at, min(DEEPEST, depth), (tcp, make_transform(translation=[*shift, 0.0]) @ held.picked_from))
+        moved_by = make_transform(translation=[*shift, 0.0]) @ _turn_about(tcp[:2, 3], _flat_on(tcp[:3, 1], closing))
+        at = transform_points(moved_by, np.array([[*(held.object.position[:2] if middle is None else np.asarray(middle, dtype=float)), 0.0]]))[0, :2]
+        angle = turn - float(np.arctan2(moved_by[1, 0], moved_by[0, 0]))
+        way = _way(ctx, held, level, where, angle, at, min(DEEPEST, depth), (tcp, moved_by @ held.picked_from))
     names = [item.id for item in scene.objects if item.id != held.object.id and (item.id == target_id or _over(target, item.position[:2]))]
     allow = tuple((one, name) for name in names for one in (held.object.id, "gripper"))
     data: dict[str, Any] = {"object_id": held.object.id, "tried": 0, "depth": 0.0}
@@ -127,15 +130,16 @@ def insert(
         ctx.execute(ctx.plan_line((_tcp_at(held, way, np.zeros(2), ABOVE / 3),), PlanOptions(allow=allow, speed_scale=SLOW)))
         release(ctx, held)
     if depth is not None:
-        try:
-            return _verify_rest(ctx, held, scene, target, level - depth, rest, data)
-        except SkillError as error:
-            if float(data.get("off", np.inf)) > BESIDE_RECESS:
-                raise
-            log.info("%s; it is worked in", error)
-        data["worked_in"] = True
-        there = [item.id for item in ctx.scene().objects if item.id == target_id or _over(target, item.position[:2])]
-        _work_in(ctx, held, way, tuple(("gripper", name) for name in there))
+        for search in WORKED:
+            try:
+                return _verify_rest(ctx, held, scene, target, level - depth, rest, data)
+            except SkillError as error:
+                if float(data.get("off", np.inf)) > BESIDE_RECESS:
+                    raise
+                log.info("%s; it is worked in", error)
+            data["worked_in"] = True
+            there = [item.id for item in ctx.scene().objects if item.id == target_id or _over(target, item.position[:2])]
+            _work_in(ctx, held, way, tuple(("gripper", name) for name in there), search)
         return _verify_rest(ctx, held, scene, target, level - depth, rest, data)
     return _verify(ctx, held, scene, target, where, rest, data)
 
@@ -165,10 +169,24 @@ def _between(ctx: SkillContext, seen: Held) -> tuple[Array, Array]:
 
 def _turned(held: Held, closing: Sequence[float]) -> float:
     """By how much [rad] the fingers have turned it, as far as is known: between not at all and until they lay flat on it, of which this is the middle."""
-    axis = (held.picked_from @ inverse(held.tcp_T_object))[:3, 1]
+    return _flat_on((held.picked_from @ inverse(held.tcp_T_object))[:3, 1], closing) / 2
+
+
+def _flat_on(axis: Array, closing: Sequence[float]) -> float:
+    """By how much [rad] fingers that close along ``axis`` (3,) turn what is narrowest along ``closing`` until they lie flat on it; 0 where that is too far.
+
+    This is the turn of long sides that are gripped in a recess's piece: what a look knows less well than how its hole is turned falls out of it.
+    """
     off = [(float(np.arctan2(axis[1], axis[0])) - one + np.pi / 2) % np.pi - np.pi / 2 for one in closing]
     least = min(off, key=abs, default=0.0)
-    return least / 2 if abs(least) < ALONG else 0.0
+    return least if abs(least) < ALONG else 0.0
+
+
+def _turn_about(place: Array, angle: float) -> Array:
+    """The transform (4, 4) that turns by an angle [rad] about the vertical through a place (2,) [m]."""
+    middle = np.array([*place, 0.0])
+    rotation = rotation_about([0.0, 0.0, 1.0], angle)
+    return make_transform(rotation, middle - rotation @ middle)
 
 
 def _way(ctx: SkillContext, held: Held, level: float, hole: Array, turn: float, middle: Array | None, deepest: float, picked: tuple[Array, Array]) -> _Way:
@@ -277,15 +295,15 @@ def _tcp_at(held: Held, way: _Way, offset: Array, height: float) -> Array:
     return np.asarray(lift @ way.to_hole @ way.tcp)
 
 
-def _work_in(ctx: SkillContext, held: Held, way: _Way, allow: tuple[tuple[str, str], ...]) -> None:
-    """What lies at its recess and not in it: taken between the fingers, shifted a little and let go, in a spiral; where it fits it falls in."""
+def _work_in(ctx: SkillContext, held: Held, way: _Way, allow: tuple[tuple[str, str], ...], search: float) -> None:
+    """What lies at its recess and not in it: taken between the fingers, shifted by up to ``search`` [m] and let go, in a spiral; where it fits it falls in."""
     gripper = ctx.robot.arm.gripper
     ctx.step(0.85, f"work {held.object.id} in")
     ctx.belief.disturb()
     options = PlanOptions(allow=allow, speed_scale=SLOW)
     ctx.grip(released_opening(held.width, gripper))
     ctx.execute(ctx.plan(MotionGoal(poses=(_tcp_at(held, way, np.zeros(2), OVER),))))
-    for offset in spiral(SEARCH_RECESS, STEP_RECESS):
+    for offset in spiral(search, STEP_RECESS):
         place = _tcp_at(held, way, offset, -way.deep)
         try:
             if offset.any():

@@ -32,31 +32,40 @@ class KnownAgain:
 
     names: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
-    _loose: _Loose | None = None
+    _loose: list[_Loose] = field(default_factory=list)  # let go since a look, or before the newest
+    _looked: bool = False
 
     def let_go(self, item: SceneObject, place: Array) -> None:
         """``item`` left the hand with its centre at ``place`` (3,) [m, world]."""
-        self._loose = _Loose(item, np.asarray(place, dtype=float).copy())
+        self.taken()
+        self._loose = [*(loose for loose in self._loose if loose.item.id != item.id), _Loose(item, np.asarray(place, dtype=float).copy())]
+        self._looked = False
 
     def taken(self) -> None:
-        """The hand has something else: what it let go before is where the looks since have shown it, or stays unseen."""
-        self._loose = None
+        """The hand has something else: what it let go before the newest look is where that has shown it, or stays unseen."""
+        if self._looked:
+            self._loose = []
+
+    def forget(self) -> None:
+        """What the hand let go is not to be known again by what comes to light."""
+        self._loose = []
 
     def enclosed(self, name: str) -> None:
         """What the hand let go is where no look shows it: nothing that comes to light is it."""
-        if self._loose is not None and self._loose.item.id == name:
-            self._loose = None
+        self._loose = [one for one in self._loose if one.item.id != name]
 
     def apply(self, scene: Scene) -> Scene:
         """The scene with the ids that are known; applied twice it stays the same."""
         shown = {item.id for item in scene.objects}
         for new in [new for new, old in self.names.items() if new in shown and old in shown]:
             del self.names[new]  # it is there after all
-        if self._loose is not None and not shown & self._called(self._loose.item.id):
-            found = _newcomer(self._loose, scene.objects, self.seen)
-            if found is not None:
-                self.names[found.id] = self._loose.item.id
+        for loose in self._loose:
+            if not shown & self._called(loose.item.id):
+                found = _newcomer(loose, scene.objects, self.seen | set(self.names))
+                if found is not None:
+                    self.names[found.id] = loose.item.id
         self.seen |= shown
+        self._looked = True
         objects = tuple(replace(item, id=self.names.get(item.id, item.id), support=self.names.get(item.support, item.support)) for item in scene.objects)
         return replace(scene, objects=objects)
 

@@ -36,6 +36,10 @@ class LookAlikes:
         pose[:3, 3] = place
         self.places[item.id] = replace(item, pose=pose)
 
+    def seen(self, item: SceneObject) -> None:
+        """A picture has shown ``item`` where it is."""
+        self.places[item.id] = item
+
     def taken(self, name: str) -> None:
         """The hand has it: it is not where it was."""
         self.places.pop(name, None)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
+from deskhand.perception.self_filter import robot_points
 from deskhand.skills.view_planning import hidden_by_arm
 from deskhand.types import Frame
 
 MORE = 0.002  # share of the desk that the arm may hide beyond what it does at home
 BESIDE = 0.03  # [m] around the arm that counts as it: its shadow's edge, and what a picture that is off shows of it
 STEPS = 10  # of the way home that are looked at
+
+
+def robot_in(frame: Frame, arm: ArmConfig, joints: Mapping[str, float]) -> npt.NDArray[np.bool_]:
+    """Pixels (H, W) of ``frame`` that show the robot, or what is so near to it that it may be it."""
+    model = RobotModel.load(arm)
+    return robot_points(frame.points().reshape(-1, 3), model, model.forward(joints), BESIDE, BESIDE).reshape(frame.depth.shape)
 
 
 class OutOfView:

@@ -16,10 +16,12 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.bring import bring
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.grasp_choice import AGAIN, OPEN_ENOUGH, PREGRASP, UNPLANNED, find_grasp, way_back
 from deskhand.skills.lifting import lift
+from deskhand.skills.onward import already_about
 from deskhand.skills.presence import levelled
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
@@ -66,8 +68,11 @@ class _Trace:
 
 
 @skill
-def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), below: float = 0.0) -> SkillResult:
+def pick(
+    ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), below: float = 0.0, next_container_id: str = ""
+) -> SkillResult:
     """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
+    ``next_container_id``: where it will be put: it is brought there in the same motion, if it can be, and held there.
     ``closing``: directions [rad about the vertical, 0 along x of the world] along which the fingers shall close, where they can; none: any.
     ``below`` [m]: of the object that shall be under the finger tips, as what goes into a hole has to be; as much as there is where no grasp leaves that.
 
@@ -83,18 +88,18 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: S
     item = scene.get(object_id)
     trace = _Trace({"attempts": 0, "failures": []}, [])
     try:
-        return _pick(ctx, scene, item, attempts, (tuple(closing), below), trace)
+        return _pick(ctx, scene, item, attempts, (tuple(closing), below), next_container_id, trace)
     except DeskhandError:
         _own_up(ctx, trace)
         raise
 
 
-def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, asked: _Asked, trace: _Trace) -> SkillResult:
+def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
     """Attempts, each from a new look."""
     while True:
         trace.data["attempts"] += 1
         try:
-            return _attempt(ctx, scene, item, asked, trace)
+            return _attempt(ctx, scene, item, asked, into if trace.data["attempts"] == 1 else "", trace)
         except DeskhandError as error:
             trace.data["failures"].append(error.code)
             if error.code not in AGAIN:
@@ -109,18 +114,21 @@ def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, ask
             item = _find_again(scene, item, trace)
 
 
-def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, trace: _Trace) -> SkillResult:
+def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
     gripper = ctx.robot.arm.gripper
     ctx.step(0.15, f"find a grasp for {item.id}")
     parts = [part.id for part in siblings_of(scene, item)]
     trace.touch = tuple(("gripper", name) for name in (item.id, *parts))
-    grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, *asked)
+    approach, grasp = None, None if any(asked) or trace.tried else already_about(ctx, item)
+    if grasp is None:
+        grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, *asked)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 4), grasp_pose=np.round(grasp.pose, 6).tolist(), closed=False)
     ctx.step(0.35, f"approach {item.id}")
     ctx.belief.disturb()
     trace.retreat = grasp.pose @ make_transform(translation=[0, 0, -way_back(scene, item, grasp)])
-    ctx.execute(approach)
+    if approach is not None:
+        ctx.execute(approach)
     move_onto(ctx, grasp, trace.touch)
     ctx.step(0.55, f"close on {item.id}")
     trace.closing, trace.closed = (item, grasp), None
@@ -133,8 +141,14 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
             f"the fingers closed to {1000 * closed.width:.1f} mm where {item.id} should be {1000 * grasp.width:.0f} mm wide: nothing is between them; "
             "it stands elsewhere, or was pushed away.",
         )
+    _attached(ctx, item, parts, trace)
+    if into and not parts:
+        ctx.step(0.65, f"bring {item.id} to {into}")
+        looked = bring(ctx, scene, item, grasp, closed.width, into, trace.lift_touch, LIFT)
+        if looked is not None:
+            return _brought(ctx, item, grasp, closed.width, looked, trace)
     ctx.step(0.65, f"lift {item.id}")
-    lifted = _lift(ctx, item, parts, trace)
+    lifted = _lift(ctx, trace)
     width, gave = _width_at_rest(ctx, closed.width)
     if width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError(
@@ -171,16 +185,37 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 
-def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace) -> float:
-    """Attach and lift; returns the height [m]."""
+def _attached(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace) -> None:
+    """The fingers have closed on it: tell the planner, and what may touch on the way up."""
     trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
     known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
     touched = {"table", item.support, *parts} & known | ctx.touching(item.id)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
+
+
+def _lift(ctx: SkillContext, trace: _Trace) -> float:
+    """Up; returns the height [m]."""
+    assert trace.closed_at is not None
     trace.track = LiftTrack(ctx.robot, ctx.width)
     trace.way = lift(ctx, LIFT, trace.lift_touch, trace.track)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
+
+
+def _brought(ctx: SkillContext, item: SceneObject, grasp: Grasp, closed: float, looked: bool, trace: _Trace) -> SkillResult:
+    """What a pick says of what was brought to a container; ``looked``: its place was seen empty, ``closed`` [m] how far the fingers had closed."""
+    width, gave = _width_at_rest(ctx, closed)
+    if width < ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE or (gave and not looked):
+        ctx.belief.brought = None
+        text = f"{item.id} slipped on the way: the fingers are {1000 * width:.1f} mm apart, {1000 * closed:.1f} before."
+        raise DeskhandError("grasp_failed", text)
+    assert trace.closed_at is not None
+    at = trace.closed_at if rotation_angle(trace.closed_at, grasp.pose) < 0.2 else grasp.pose
+    held = ctx.belief.grasped(item, grasp, width, at)
+    seen = "gone" if looked else "hidden"
+    trace.data.update(object_id=item.id, label=held.label, width=round(width, 4), lifted=LIFT, second_look=seen, along=[])
+    other_kind = f" and by that a {held.label}, not a {item.label}" if held.label != item.label else ""
+    return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, where it is to be put", trace.data)
 
 
 def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) -> list[SceneObject]:

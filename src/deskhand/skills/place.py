@@ -13,22 +13,25 @@ from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
-from deskhand.skills.placement_sampling import Spot, spots_in
-from deskhand.skills.reach import lean_axis
+from deskhand.skills.into import FULL, brought_to, contents_of, room_for
+from deskhand.skills.onward import go_on
+from deskhand.skills.placement_sampling import Spot
+from deskhand.skills.quick_look import Put, put_of, quick_look
 from deskhand.skills.room import room_in
 from deskhand.skills.why import other_container
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.relations import BELOW_RIM
 
-FULL = 0.05  # share of a container's room that must be free
 NEW = 0.008  # [m] that the surface at a place has risen by when something has come there
 INNER = 0.7  # share of its sides
 NEAR = 0.05  # [m] beyond its own length that an object which was let go may roll or tip
 
 
 @skill
-def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
-    """Let the held object down into a container. ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``,
+def place_in(ctx: SkillContext, container_id: str, next_object_id: str = "") -> SkillResult:
+    """Let the held object down into a container, and go on to ``next_object_id``, if that is given and can be.
+
+    ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``,
     ``free_volume`` [m3] and ``free_share``: the room that is left in the container, ``times``.
 
     The look after it must show the object inside, or, when the walls or the contents hide it, nowhere else.
@@ -42,16 +45,19 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     room = room_in(ctx.belief.everything(), container)
     if room.share < FULL:
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
-    slipped = False
+    slipped, seen = False, None
     try:
-        spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
-        release(ctx, held)
+        spot = brought_to(ctx, held, container) or carry(
+            ctx, held, lambda tilt: room_for(ctx, container, tilt), (container_id, *contents_of(ctx.belief.everything(), container))
+        )
+        put = put_of(held, _rest(held, spot), container)
+        seen = release(ctx, held, onward=(lambda touch: go_on(ctx, put, scene, next_object_id, touch)) if next_object_id else None)
     except DeskhandError as error:
         fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
         if fallen is None:
             raise
         spot, slipped = fallen, True
-    return _verify_in(ctx, held, scene, container, spot, slipped)
+    return _verify_in(ctx, held, scene, container, spot, slipped, seen)
 
 
 def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | None:
@@ -67,7 +73,7 @@ def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | Non
 def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -> str:
     scene = ctx.belief.everything()
     volume = 1e6 * float(np.prod(held.object.size))
-    names = ", ".join(_contents(scene, container))
+    names = ", ".join(contents_of(scene, container))
     left = 1e6 * room_in(scene, container).volume
     return (
         f"{container.id} is full: {100 * share:.0f} % of it is free, {left:.0f} cm3, and {held.object.id} takes {volume:.0f} cm3"
@@ -75,23 +81,15 @@ def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -
     )
 
 
-def _contents(scene: Scene, container: SceneObject) -> tuple[str, ...]:
-    return tuple(item.id for item in scene.objects if item.id != container.id and (item.support == container.id or inside_container(container, item)))
+def look_after(
+    ctx: SkillContext, held: Held, before: Scene, rest: Array, put: Put | None = None, seen: Scene | None = None
+) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+    """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4).
 
-
-def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spot]:
-    held, arm = ctx.belief.held, ctx.robot.arm
-    assert held is not None
-    spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt, axis=lean_axis(ctx))
-    if not spots:
-        raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}; {other_container(ctx.belief.everything(), container)}.")
-    return spots
-
-
-def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
-    """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4)."""
+    ``put``: what one picture should show, where that may tell as much as a look; ``seen``: what one has shown.
+    """
     ctx.step(0.8, "look whether it worked")
-    after = ctx.look()
+    after = seen or (quick_look(ctx, put, before) if put is not None else None) or ctx.look()
     found = same_object(after, held.object, before) or newcomer(after, before, rest[:3, 3], NEAR + float(max(held.object.size)))
     data: dict[str, Any] = {"object_id": held.object.id, "seen": found is not None}
     if found is not None:
@@ -99,15 +97,21 @@ def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tup
     return after, found, data
 
 
-def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool) -> SkillResult:
+def _rest(held: Held, spot: Spot) -> Array:
+    """The pose (4, 4) in which it should come to rest."""
     rest = spot.release @ held.tcp_T_object
     rest[2, 3] -= spot.fall
-    after, found, data = look_after(ctx, held, before, rest)
+    return np.asarray(rest)
+
+
+def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool, seen: Scene | None) -> SkillResult:
+    rest = _rest(held, spot)
+    after, found, data = look_after(ctx, held, before, rest, None if slipped else put_of(held, rest, container), seen)
     name = held.object.id
     now = same_object(after, container)
     if now is None:
         raise SkillError("place_failed", f"{container.id} is not seen any more after {name} was let go.", data)
-    data["disturbed"] = disturbed(before, after, (name, *_contents(before, container)))
+    data["disturbed"] = disturbed(before, after, (name, *contents_of(before, container)))
     if found is not None and not inside_container(now, found):
         inside = found.support == now.id
         where = f"lies on it, {1000 * (found.bottom - now.top):+.0f} mm from the rim" if inside else f"is seen at {np.round(found.position[:2], 3).tolist()}"
@@ -123,8 +127,8 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
         raise SkillError("place_failed", f"{name} is not in {container.id}: it lies on what is there, {1000 * over:.0f} mm too high.", data)
     room = room_in(ctx.belief.everything(), now)
     data.update(free_volume=round(room.volume, 7), free_share=round(room.share, 3))
-    seen = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
-    return SkillResult("", f"{name} is in {container.id}: {seen}; {100 * room.share:.0f} % of {container.id} is free", data)
+    where = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
+    return SkillResult("", f"{name} is in {container.id}: {where}; {100 * room.share:.0f} % of {container.id} is free", data)
 
 
 def _above_rim(before: Scene, after: Scene, container: SceneObject, item: SceneObject) -> float:

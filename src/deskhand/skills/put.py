@@ -21,6 +21,7 @@ from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.presence import levelled
+from deskhand.skills.quick_look import PROVABLE, put_of
 from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.standing import standing_places, upper_middle
 from deskhand.skills.why import in_the_way, joined, nearest_free
@@ -35,7 +36,6 @@ TURNED = 0.2  # [rad] that its heading may differ from the one that was asked fo
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
 OVER = 0.5  # share of the lesser edge of what carries it by which its middle may be off that one's
 OVER_AGAIN = 0.3  # the same, from which on it is put down again
-PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
 LOOKS = 2  # at what was put where it gives way, until it is proved there
 SETTLES = 1.5  # [s] between them: a balance comes to rest
 ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carries it
@@ -237,7 +237,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     for item in before.objects:
         if target.on == (item.id,):
             ctx.belief.columns.put(put, item)
-    after, found, data = look_after(ctx, held, before, put.pose)
+    after, found, data = look_after(ctx, held, before, put.pose, put_of(held, put.pose, on=target.on))
     if name in ctx.belief.known:
         frame = levelled(ctx.robot.observe())
         others = [item for item in ctx.belief.known.values() if item.id != name]
@@ -261,7 +261,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
 def _measure_on_pan(ctx: SkillContext, held: Held, before: Scene, target: Target, put: SceneObject) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
     """As :func:`_measure`, where the support has given way: it is as high as the pan is now, and a picture proves it there or does not."""
     name, belief = held.object.id, ctx.belief
-    belief.again.taken()  # a rim that comes to light is not what was let go
+    belief.again.forget()  # a rim that comes to light is not what was let go
     belief.pans.put(put, target.pan)
     for _ in range(LOOKS):
         after = ctx.look()

@@ -10,6 +10,7 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 from deskhand.tools.look_notes import ON_THE_ARM
+from deskhand.world.acts import announced
 from deskhand.world.relations import SIDEWAYS, Body, stands_beside
 
 SIZES = {
@@ -58,9 +59,9 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "check_goal": ("none", schema(conditions={"type": "array", "items": {"type": "object"}})),
     "get_robot_state": ("none", schema()),
     "check_reachable": ("none", schema(object_id=TEXT)),
-    "pick": ("motion", schema(object_id=TEXT)),
+    "pick": ("motion", schema(object_id=TEXT, next_container_id={**TEXT, "default": ""})),
     "separate": ("motion", schema(object_id=TEXT)),
-    "place_in": ("motion", schema(container_id=TEXT)),
+    "place_in": ("motion", schema(container_id=TEXT, next_object_id={**TEXT, "default": ""})),
     "place_on": ("motion", schema(target_id=TEXT)),
     "place_at": ("motion", schema(x=NUMBER, y=NUMBER, yaw={"default": None}, on={"default": None})),
     "handover": ("motion", schema()),
@@ -122,7 +123,7 @@ class SymbolicDesk:
             return ToolResult("safety_stop", f"stopped: {self.stopped}")
         if name in self.lies:
             return ToolResult("", "", {})
-        answer: ToolResult = getattr(self, f"_{name}")(**arguments)
+        answer: ToolResult = getattr(self, f"_{name}")(**announced(name, arguments)[0])  # what comes next is no matter where nothing has a way to go
         return answer
 
     # ------------------------------------------------------------ tools

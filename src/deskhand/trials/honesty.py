@@ -124,7 +124,8 @@ class Honesty:
         if tool == "take_ring":
             return "" if self._lifts(before, now) else "no ring was lifted and is in the gripper"
         if tool in ("pick", "handover"):
-            return self._holds(tool, str(data.get("object_id") or arguments.get("object_id", "")), before, now, names)
+            brought = bool(arguments.get("next_container_id"))
+            return self._holds(tool, str(data.get("object_id") or arguments.get("object_id", "")), before, now, names, brought)
         if tool in ("push", "separate"):
             return self._pushed(arguments, before, now, names, data)
         held, self._lifted, self._named = self._named or self._lifted or before.in_hand, (), ()
@@ -158,12 +159,14 @@ class Honesty:
         self._named = ()
         return bool(self._lifted)
 
-    def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
+    def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str], brought: bool = False) -> str:
+        """``brought``: what was picked may have been let down into a container, where it is held as high as it was."""
         if tool == "handover":
             lost = [name for name in before.in_hand if name not in now.in_hand]
             return f"{lost[0]} is not in the gripper any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the gripper"
         risen = {item.name: float(item.pose[2, 3] - before.get(item.name).pose[2, 3]) for item in now.objects}
         self._lifted = tuple(name for name, height in risen.items() if height > LIFTED)  # two thin objects may be held as one, each by one finger
+        self._lifted = self._lifted or (tuple(now.in_hand) if brought else ())
         if not self._lifted:
             return "nothing was lifted"
         wanted = names.get(object_id, "")  # empty: the scorer cannot tell which of the objects was meant

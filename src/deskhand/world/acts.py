@@ -27,6 +27,17 @@ LOOKS = frozenset(("detect_objects", "look", "describe_scene", *CORRECTS))
 """Tools whose ``objects`` are all that is seen."""
 
 
+_ANNOUNCED = {"pick": ("next_container_id", "place_in", "container_id"), "place_in": ("next_object_id", "pick", "object_id")}
+"""Tools that may be told what comes next, and begin with it: the argument, the tool, and that one's argument."""
+
+
+def announced(tool: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, dict[str, Any]] | None]:
+    """The arguments of a call without what comes next, and the call (tool, arguments) that this is, or None."""
+    key, after, its = _ANNOUNCED.get(tool, ("", "", ""))
+    plain = {name: value for name, value in arguments.items() if name != key}
+    return plain, (after, {its: arguments[key]}) if key and arguments.get(key) else None
+
+
 def support_after(tool: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
     """(relation, id) of what carries the held object after a call of a tool of :data:`PUTS`."""
     relation, key = PUTS[tool]

@@ -135,7 +135,7 @@ def test_what_came_clear_once_others_were_gone_goes_where_its_kind_belongs_at_on
     outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
     assert outcome.success, outcome.summary
     assert robot.where() == {"block_1": "bin_1", "box_1": "tray_1"}
-    assert [arguments for name, arguments in robot.calls if name == "pick"] == [{"object_id": "block_1"}, {"object_id": "box_1"}]
+    assert [arguments["object_id"] for name, arguments in robot.calls if name == "pick"] == ["block_1", "box_1"]
 
 
 class Feeling(SymbolicDesk):

@@ -95,4 +95,4 @@ def test_what_is_below_the_one_that_is_meant_need_not_be_known_where_that_hides_
     robot = SymbolicDesk(*cups, seen_object("eraser_1", position=sliver), seen_object("tray_1", position=(0.0, -0.28)))
     outcome = AgentLoop(OfflineModel(), robot).run("pick the cup on the ramekin and place it in the tray")
     assert outcome.success is bool(place) and (outcome.code == "unknown_object") is not bool(place), outcome.summary
-    assert [arguments for name, arguments in robot.calls if name == "pick"] == ([{"object_id": "cup_1"}] if place else [])
+    assert [arguments["object_id"] for name, arguments in robot.calls if name == "pick"] == (["cup_1"] if place else [])

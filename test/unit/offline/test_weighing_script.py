@@ -37,7 +37,7 @@ class Desk:
         base = {**self._item(0, "box_9"), "color": "green", "size": [0.3, 0.09, 0.045]}
         return CallResult(True, {"objects": [tray, base, *(self._item(number, name) for number, name in enumerate(self.grams))]})
 
-    def pick(self, object_id):
+    def pick(self, object_id, next_container_id=""):
         assert not self.held and object_id in self.grams
         self.held = object_id
         self.pan.pop(object_id, None)
@@ -47,7 +47,7 @@ class Desk:
         self.held = ""
         return CallResult(True, {})
 
-    def place_in(self, container_id):
+    def place_in(self, container_id, next_object_id=""):
         self.inside[self.held], self.held = container_id, ""
         return CallResult(True, {})
 

@@ -31,6 +31,12 @@ def test_an_open_box_is_one_container(seed: int, name: str) -> None:
     assert [(item.is_container, item.color) for item in seen_of(seed, name, "hard")] == [(True, "brown")]
 
 
+@pytest.mark.parametrize(("seed", "name"), [(51126, "tray"), (51126, "bin")])
+def test_a_tray_behind_a_higher_bin_is_a_container_and_so_is_the_bin(seed: int, name: str) -> None:
+    """A wall of the tray and one of the bin, at right angles, have an upright axis in common."""
+    assert [item.label for item in seen_of(seed, name, "mild") if item.is_container] == [name]
+
+
 @pytest.mark.parametrize(
     ("seed", "name", "label", "reality"), [(120, "marker_1", "marker", "mild"), (136, "marker_1", "marker", "hard"), (133, "pen_1", "pen", "hard")]
 )

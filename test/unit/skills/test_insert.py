@@ -9,14 +9,14 @@ import pytest
 from deskhand.arms.config import load_arm
 from deskhand.geometry import make_transform, rotation_about, transform_points
 from deskhand.language.parser import parse
-from deskhand.offline.inserting import _found_again
+from deskhand.offline.inserting import _found_again, seen_there
 from deskhand.perception.boards import boards
 from deskhand.perception.holes import Fit, Hole, _alike, narrowest
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.skills.insert import SEARCH, _above, _over, spiral
+from deskhand.skills.insert import SEARCH, _above, _flat_on, _over, _turn_about, spiral
 from deskhand.tasks.cliport.kits import not_in_recess
 from deskhand.tasks.eb_goals import InSorter, unmet
 from deskhand.testing.desk_scene import desk, scene_object
@@ -240,6 +240,21 @@ def test_a_piece_keeps_its_name_or_is_the_only_one_that_the_words_mean():
     assert _found_again(Looked(*seen), wish.item, "block_1") == "block_1"
     assert _found_again(Looked(*seen), wish.item, "block_9") == "block_1"
     assert _found_again(Looked(*seen, ("block_3", "red", [0.0, -0.1, 0.015])), wish.item, "block_9") == "block_9"  # moved by now, left says nothing
+
+
+def test_a_piece_with_another_id_is_what_is_seen_where_it_was():
+    seen = Looked(("block_1", "red", [0.1, 0.1, 0.015]), ("block_2", "red", [0.0, 0.1, 0.015]))
+    assert seen_there(seen, "block_1", [0.0, 0.1]) == "block_1"
+    assert seen_there(seen, "block_9", [0.01, 0.1]) == "block_2"
+    assert seen_there(seen, "block_9", [0.05, 0.1]) == "block_9" == seen_there(seen, "block_9", None)
+
+
+def test_fingers_turn_a_piece_flat_about_where_they_hold_it_and_not_what_lies_far_from_any_side():
+    axis = np.array([np.cos(0.35), np.sin(0.35), 0.0])
+    assert _flat_on(axis, [0.3, 1.9]) == pytest.approx(0.05) and _flat_on(-axis, [0.4 + np.pi]) == pytest.approx(-0.05)
+    assert _flat_on(axis, [0.0, 1.0]) == 0.0 == _flat_on(axis, [])
+    turned = transform_points(_turn_about(np.array([0.1, 0.2]), np.pi / 2), np.array([[0.1, 0.2, 0.3], [0.11, 0.2, 0.3]]))
+    assert turned == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.1, 0.21, 0.3]]))
 
 
 def test_a_hole_that_is_not_on_the_object_is_refused():

@@ -46,6 +46,13 @@ class Robot:
         if self.camera is not None:
             self.camera.close()
 
+    @property
+    def arm(self):
+        return self.simulation.arm
+
+    def joint_state(self):
+        return self.simulation.joint_state()
+
     def now(self):
         return self.simulation.time
 

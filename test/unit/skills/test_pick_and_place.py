@@ -51,7 +51,7 @@ def test_every_kind_is_picked_and_put_into_the_bin(name):
     assert placed.data["disturbed"] == []
 
 
-def test_all_objects_fit_into_the_bin_one_after_the_other_with_one_look_each():
+def test_all_objects_fit_into_the_bin_one_after_the_other_with_few_looks():
     robot = DeskRobot(one_of_each())
     belief = Belief()
     for name in KINDS:
@@ -59,7 +59,7 @@ def test_all_objects_fit_into_the_bin_one_after_the_other_with_one_look_each():
         result = place_in(context(robot, belief), "bin_1")
         assert result.ok, result.message
     assert all(in_bin(robot, name) for name in KINDS)
-    assert robot.looks == len(KINDS) + 1
+    assert robot.looks < len(KINDS) / 2  # one picture after a place shows what a look would
 
 
 def test_a_thin_plate_that_is_no_object_is_reckoned_with():

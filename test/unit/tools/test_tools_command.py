@@ -45,6 +45,23 @@ def test_all_cards_are_valid(run, tmp_path):
     assert result.exit_code == 0 and report["valid"] and len(report["tools"]) >= 60
 
 
+def test_scenarios_that_were_run_are_not_run_again(run, tmp_path):
+    file = tmp_path / "report.json"
+    assert run("validate", "list_taught_objects", "--seed", "3", "--json", file).exit_code == 0
+    report = json.loads(file.read_text())
+    kept, again = (rows := report["tools"][0]["scenarios"])
+    kept["seconds"] = 1234.5
+    rows.remove(again)
+    file.write_text(json.dumps(report | {"complete": False}))
+    assert run("validate", "list_taught_objects", "--seed", "3", "--resume", "--json", file).exit_code == 0
+    report = json.loads(file.read_text())
+    rows = {row["scenario"]: row for row in report["tools"][0]["scenarios"]}
+    assert report["complete"] and rows[kept["scenario"]] == kept and rows[again["scenario"]]["passed"]
+    for arguments in (("--seed", "4", "--resume", "--json", file), ("--resume",)):
+        result = run("validate", "list_taught_objects", *arguments)
+        assert result.exit_code and result.exception.code == "invalid_input"
+
+
 def test_a_card_that_says_too_little_is_found_out():
     card = load_tools(others=False)[0].get("place_at").card
     schema = json.loads(json.dumps(card.input_schema))

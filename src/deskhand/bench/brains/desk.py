@@ -166,8 +166,8 @@ class LightDesk:
     def _look(self, ctx: ToolContext, **_: Any) -> dict[str, Any]:
         raise DeskhandError("precondition_failed", "the camera stands still; detect_objects shows all there is.")
 
-    def _pick(self, ctx: ToolContext, object_id: str, closing: Sequence[float] | None = None) -> dict[str, Any]:
-        """``closing``: along which the fingers shall close, which a desk without fingers need not know."""
+    def _pick(self, ctx: ToolContext, object_id: str, closing: Sequence[float] | None = None, next_container_id: str = "") -> dict[str, Any]:
+        """``closing``, along which the fingers shall close, and ``next_container_id`` are nothing to a desk without fingers."""
         assert self.belief.scene is not None
         seen = self.belief.scene.get(object_id)
         item = self.objects[object_id]
@@ -182,7 +182,7 @@ class LightDesk:
         ctx.placed.pop(object_id, None)
         return {"message": f"holds {object_id}", "object_id": object_id, "label": held.label, "width": width, "lifted": 0.1}
 
-    def _place_in(self, ctx: ToolContext, container_id: str) -> dict[str, Any]:
+    def _place_in(self, ctx: ToolContext, container_id: str, next_object_id: str = "") -> dict[str, Any]:
         other = self._there(container_id)
         if not other.is_container:
             raise DeskhandError("invalid_input", f"{container_id} is no container.")

@@ -15,6 +15,8 @@ from deskhand.tools.words import installed_model
 _SAID = 0.15  # cosine that it counts to be named
 _PLACING = {"in", "on", "near", "behind", "under"}
 _BEFORE_A_NOUN = r" (?:the|an?|that|this|my|your|its|it)\b"
+_SIDE_OF = r"\b{side}\b(?:\W+\w+){{0,2}}?\W+(?:of|from)\b|\b(?:its|your|my) {side}\b"
+_OF_ONE = "of one object"
 _SUPERLATIVE = re.compile(r"\b[a-z]{3,}est\b")
 
 
@@ -24,17 +26,22 @@ def choices_of(schema: Mapping[str, Any]) -> list[str]:
     return [choice for option in options for choice in option.get("enum", []) if isinstance(choice, str)]
 
 
-def names_side(card: Card, say: str) -> bool:
-    """Whether the words name a side of an object, as left of it, that a tool takes."""
-    sides = {choice for schema in card.input_schema.get("properties", {}).values() for choice in choices_of(schema) if choice.endswith("_of")}
-    return any(re.search(rf"\b{side.split('_')[0]}\b", say.lower()) for side in sides)
+def names_side(card: Card, say: str) -> float:
+    """How surely the words name a side of an object, as left of it, that a tool takes: 1 where they say of what, a half where they may mean a direction."""
+    sides = {choice.split("_")[0] for schema in card.input_schema.get("properties", {}).values() for choice in choices_of(schema) if choice.endswith("_of")}
+    if any(re.search(_SIDE_OF.format(side=side), say.lower()) for side in sides):
+        return 1.0
+    return 0.5 * any(re.search(rf"\b{side}\b", say.lower()) for side in sides)
 
 
-def chosen(schema: Mapping[str, Any], say: str, general: str, needed: bool) -> str:
+def chosen(schema: Mapping[str, Any], say: str, general: str, needed: bool, objects: int = 0) -> str:
     """Of a choice that is ``needed`` that whose description means most nearly the same as ``general``, the words without values; one that is named counts
-    more. Of another one that which the words name, or a superlative of theirs means; empty for none.
+    more. Of another one that which the words name, or a superlative of theirs means; empty for none. Of several ``objects`` none that is of one.
     """
     choices, text = [choice for choice in choices_of(schema) if choice], say.lower()
+    if objects > 1:
+        told = str(schema.get("description", ""))
+        choices = [choice for choice in choices if _OF_ONE not in _described(choice, told)]
     said = [choice for choice in choices if _says(text, choice.split("_")[0])]
     if needed and choices:
         described = [_described(choice, str(schema.get("description", ""))) for choice in choices]

@@ -16,10 +16,12 @@ from deskhand.bench.toolbench.knowing import FELT, UNSEEN, what_tells
 from deskhand.bench.toolbench.reading import (
     arguments_of,
     asks_act,
+    asks_only,
     asks_told,
     described,
     named_in,
     names_unseen,
+    supposed,
     told_of,
     unmeasured,
     values_in,
@@ -36,9 +38,10 @@ _VOTERS, _SOFT, _MOST = 10, 0.06, 0.35  # nearest tools that say what is asked f
 _SURELY = 0.8  # share of a kind from which on it counts against an act that is read
 _MEASURING = ("active_perception", "force_and_compliance", "physical_and_contact_state", "depth_and_3d_geometry")
 _AS_GOOD = 0.85  # of the best score
-_TAKES = 0.25  # of the search's score, for taking what the words give
-_SIDED = 0.15  # of the search's score, for taking the side that is named
+_TAKES = 0.4  # of the search's score, for taking what the words give
+_SIDED = 0.35  # of the search's score, for taking the side that is named
 _PLACES, _AMOUNTS = {"x", "y", "position", "point", "points", "pixel", "waypoints"}, {"distance", "direction", "joints", "length", "width"}
+_ASKED = 0.25  # of the search's score, for acting where the words only ask what would be
 _LEFT = 0.15  # of the search's score, for each object of the words that it does not take
 _WORDS, _MANY = {"text", "words", "phrase", "phrases", "what", "question", "instruction"}, 9
 
@@ -134,10 +137,12 @@ class Chooser:
     def _scores(self, say: str) -> dict[str, float]:
         """Tools that answer at once, by what the search says and by whether they take what the words give: a place in numbers, or none; so many objects."""
         values, objects = values_in(say, ()), len(described(say))
-        scores = {}
+        scores, asks, supposes = {}, asks_only(say), supposed(say)
         for name, score in self._searched(say).items():
             card = self._registry.get(name).card
             if card.mode == "on_demand":
+                acts = card.effects == "motion" and card.group == "execution"
+                score -= _ASKED * (acts and (supposes or (asks and not self._finds_out(card))))
                 fields = card.input_schema
                 takes = _PLACES & set(fields.get("properties", {}))
                 without = [name for name in fields.get("required", []) if name in _PLACES | _AMOUNTS and name not in values]

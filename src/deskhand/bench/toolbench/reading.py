@@ -34,22 +34,37 @@ _DESCRIBED = re.compile(
 """An object in words: its kind, with what tells it from others."""
 _COLORED = re.compile(rf"\b(?:the|an?|that|this|my|your|any|some)\s+((?:(?:{'|'.join(map(re.escape, _QUALITIES))}|\w+)\s+){{1,3}})\w+", re.IGNORECASE)
 """What stands between an article and a noun."""
+_EITHER_COLOR = re.compile(
+    rf"\b(?:an? )?(?:{'|'.join(map(re.escape, COLOR_WORDS))})(?: one)?(?:, (?:an? )?\w+(?: one)?)*,? or (?:an? )?(?:{'|'.join(map(re.escape, COLOR_WORDS))})\b",
+    re.IGNORECASE,
+)
+"""Colours of which one is asked for: red, yellow or green."""
 _VALUES = re.compile(rf"[(\[][^()\[\]a-z]*[)\]]|\b[xyz]\s*=?\s*{_NUMBER}|{_NUMBER}")
 _SEEN_KINDS = frozenset(KIND_WORDS)
 _CARRIERS = frozenset(noun for kind in CONTAINER_KINDS for noun in KIND_WORDS.get(kind, (kind,)))
-_SUBJECTS = r" (?:i|you|we|he|she|it|they|one|somebody|someone|anybody|anyone|be|not|do)\b"
+_SUBJECTS = r" (?:i|you|u|we|he|she|it|they|one|somebody|someone|anybody|anyone|be|not|do)\b"
 _AUXILIARIES, _ADVERBS = {"can"}, r" (?:(?:only|not|just|also|still|never|always|easily|hardly) )?"
-_PRONOUNS = {"i", "you", "we", "he", "she", "it", "they", "who", "one", "somebody", "someone", "anybody", "nobody"}
+_PRONOUNS = {"i", "you", "u", "we", "he", "she", "it", "they", "who", "one", "somebody", "someone", "anybody", "nobody"}
 _VERBS = SILENT.union(*SORTS.values(), {"be", "have", "do"})
 _FIELDS = {"mass": ("grams", "weight", "kilograms"), "force": ("newtons",), "temperature": ("celsius",)}
+_SUPPOSED = re.compile(
+    r"^(?:\w+, )?(?:if|suppose|supposing|imagine|assume|assuming|say|what if|were)\b.*\b(?:what|who|which|how|would|does|do|is)\b.*\?$", re.IGNORECASE
+)
+_WISHED = re.compile(r"\b(?:can|could|would|will|won't|might|may) (?:you|u|we|i|it|the)\b|\bplease\b|\bmind\b", re.IGNORECASE)
 _POLITE = re.compile(r"please to\b", re.IGNORECASE)
 _PUTTING = {"stand", "sit", "seat", "mount", "install", "lodge", "lean", "hang", "perch", "rest", "suspend", "situate"}
 """VerbNet's classes put-9.1 and put_spatial-9.2, as far as SORTS has them not."""
 _HANDLING = _PUTTING.union(*(SORTS[sort] for sort in (MOVE, PUSH, HAND, RELEASE))) - {"give", "order", "rank", "classify"}
-_LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath)\b"
-_UPPER = r"\b(upper|on top|topmost|top (?:block|piece|one|thing)|higher|(?:lies|rests|stands|is|sits) on (?:the|an) ?other)\b"
+_LOWER = r"\b(lowest|bottom|lower(?! (?:its|the|it))|base|underneath|(?:of|from) below|(?:below|beneath)(?! (?:the|it|this|that|a)\b))\b"
+_ON_ANOTHER = r"(?:lies|rests|stands|is|sits|borne|carried|supported|held) (?:on|by) (?:the|an) ?other"
+_UPPER = rf"\b(upper|on top|topmost|top (?:block|piece|one|thing|layer)|higher|{_ON_ANOTHER})\b"
 _TOWARDS = r"\b(?:on|onto|upon|atop|over|in|into|inside|to|of|at|by|beside|alongside|near|behind) (?:(?:the|that|this|my|your) )?"
-_NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnext neighbou?r\b")
+_NEAREST = re.compile(r"\b(?:smallest|shortest|least|lowest) distance\b|\bleast far\b|\bnot far\b|\bnext (?:neighbou?r|door)\b")
+_MOST = re.compile(r"\bmost (near|far|close|high|low|large|small|big)\b")
+_BELOW = r"\b(?:bottom|base|below|beneath|under|underneath|lower(?:most)?)\b[^a-z]*(?:(?:is|the|that|this|my|block|a) )*"
+"""What stands before the one of two objects that carries the other."""
+_BEARS = r"\W+(?:(?:to|shall|should|must|will|can|now) )*(?:carr(?:y|ies)|bears?|supports?|wears?|holds? up|ha(?:s|ve) on top)\W+(?:(?:the|that|this|my|a) )?"
+"""What stands between the one of two objects that carries and the one that is carried."""
 _SIDES = {"left(?:wards?)?": math.pi / 2, "right(?:wards?)?": -math.pi / 2, "away": 0.0, "towards (?:you|me|the robot)": math.pi}
 
 
@@ -57,11 +72,11 @@ def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> 
     """Values for what a tool must have, and for what else the words give."""
     known = values_in(say, history)
     fields = card.input_schema.get("properties", {})
-    found = {name: known[name] for name in fields if name in known}
+    found, required = {name: known[name] for name in fields if name in known}, card.input_schema.get("required", [])
     for name, schema in fields.items():
         if choices_of(schema):
             found.pop(name, None)
-            if choice := chosen(schema, _NEAREST.sub("nearest", say), without_values(say), name in card.input_schema.get("required", [])):
+            if choice := chosen(schema, _superlatives(say), without_values(say), name in required, len(described(say))):
                 found[name] = choice
     if "order" in found and {"limit", "point"} <= set(fields) and "target_id" in known:  # what is the most so, seen from what is named
         target = next(item for item in _objects(history) if item["id"] == known["target_id"])
@@ -70,6 +85,11 @@ def arguments_of(card: Card, say: str, history: Sequence[Mapping[str, Any]]) -> 
     if "points" in found and "path" in fields:
         found["points"] = known["points"]
     return found
+
+
+def _superlatives(say: str) -> str:
+    """The words with superlatives in one word: the most near is the nearest."""
+    return _MOST.sub(lambda found: re.sub(r"e?$", "est", found[1], count=1).replace("bigest", "biggest"), _NEAREST.sub("nearest", say))
 
 
 def described(say: str) -> list[str]:
@@ -104,9 +124,9 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         found["pixel"] = [int(value) for value in pixel]
     if length := _LENGTH.search(say):
         found["distance"] = float(length[1]) * _METRES[length[2][:2]]
-    for word, angle in _SIDES.items():
-        if re.search(rf"\b{word}\b", say):
-            found["direction"] = round(angle, 3)
+    sides = [(bool(hit["to"]), round(angle, 3)) for word, angle in _SIDES.items() if (hit := _side_in(word, say))]
+    if sides:
+        found["direction"] = max(sides)[1]  # where it is to go, before how it is
     objects = _objects(history)
     mentioned = mentions(say, objects)
     words = _phrase(say)
@@ -129,6 +149,11 @@ def values_in(say: str, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _side_in(word: str, say: str) -> re.Match[str] | None:
+    """Where words name a side, best with what says that it is gone to."""
+    return re.search(rf"(?P<to>\bto (?:the|its|your|my) )\b{word}\b", say) or re.search(rf"(?P<to>(?!))?\b{word}\b", say)
+
+
 def _roles(say: str, objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What is brought to what, where the grammar reads it; else, of two objects, that one goes to the other which only stands behind a word of place."""
     for intent in parse(say).intents:
@@ -137,6 +162,11 @@ def _roles(say: str, objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             if len(moved) == 1 and len(target) == 1:
                 return {"object_id": moved[0]["id"], "target_id": target[0]["id"], "target": target[0]["id"]}
     named = {item["id"]: f"{item['color']} {item['label']}" for item in mentions(say, objects)}
+    if len(named) == 2:
+        (one, its), (two, other) = named.items()
+        for carrier, carried, a, b in ((one, two, its, other), (two, one, other, its)):
+            if re.search(rf"{_BELOW}{re.escape(a)}", say.lower()) or re.search(rf"{re.escape(a)}{_BEARS}{re.escape(b)}", say.lower()):
+                return {"object_id": carried, "target_id": carrier, "target": carrier}
     behind = [name for name, words in named.items() if re.search(rf"{_TOWARDS}{re.escape(words)}", say.lower())]
     if len(named) == 2 and len(behind) == 1:
         return {"object_id": next(name for name in named if name != behind[0]), "target_id": behind[0], "target": behind[0]}
@@ -204,7 +234,7 @@ def names_unseen(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the words describe an object that the last look does not have: of no such kind, or by a colour that none of its kind has, or, where its kind is
     not known, that nothing has.
     """
-    objects = _objects(history)
+    objects, say = _objects(history), _EITHER_COLOR.sub(" ", say)
     seen = {str(item["color"]) for item in objects}
     for words in _COLORED.findall(say.lower()):
         if (colors := {COLOR_WORDS[word] for word in re.findall(r"[a-z]+", words) if word in COLOR_WORDS}) and not colors & seen:
@@ -224,7 +254,7 @@ def asks_told(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
     objects = _objects(history)
     fields = set(objects[0]) - {"id", "object_id", "label", "support", "relation", "confidence"} if objects else set()
     words = {singular(word).replace("colour", "color") for word in re.findall(r"[a-z]+", say.lower())}
-    return bool(fields & words)
+    return bool(fields & words) or ("color" in fields and bool(_EITHER_COLOR.search(say)))
 
 
 def unmeasured(say: str, history: Sequence[Mapping[str, Any]]) -> bool:
@@ -256,10 +286,17 @@ def asks_act(say: str) -> bool:
     return any(request.verb in _HANDLING for request in read(_POLITE.sub("please", say)).requests)
 
 
+def supposed(say: str) -> bool:
+    """Whether the words ask what would be, as in "If it were gone, what would fall?"."""
+    return bool(_SUPPOSED.search(say))
+
+
+def asks_only(say: str) -> bool:
+    """Whether the words are a question that asks for no act: "Could you take it?" asks for one."""
+    return say.rstrip().endswith("?") and not _WISHED.search(say) and not asks_act(say)
+
+
 def _phrase(say: str) -> str:
     """The words between quotes, or the first description of an object."""
     quoted = re.search(r"'([^']+)'", say)
-    if quoted:
-        return quoted[1]
-    noun = re.search(r"\bthe ((?:[a-z]+ )?(?:block|can|box|cup|bin))\b", say)
-    return noun[1] if noun else say
+    return quoted[1] if quoted else next(iter(described(say)), say)

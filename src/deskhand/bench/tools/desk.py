@@ -49,14 +49,15 @@ class HeardEvents:
     def __init__(self, desk: ScenarioDesk, watch_id: str) -> None:
         self._desk, self._id = desk, watch_id
         self._events: list[tuple[float, WatchEvent]] = []
+        self._told = 0  # of them, by let_pass and wait
         self._end = desk.session.subscribe(watch_id, lambda event: self._events.append((desk.simulation.time, event)))
 
     def let_pass(self, seconds: float) -> list[tuple[float, dict[str, Any]]]:
-        """Wait until so much simulated time has passed [s]; the events that were heard meanwhile."""
-        known, until = len(self._events), self._desk.simulation.time + seconds
+        """Wait until so much simulated time has passed [s]; the events that were heard since let_pass or wait was called last, however late this call comes."""
+        until = self._desk.simulation.time + seconds
         while self._desk.simulation.time < until and self._running():
             time.sleep(0.002)
-        return self._data(known)
+        return self._new()
 
     def all(self) -> list[tuple[float, dict[str, Any]]]:
         """All events that were heard until now."""
@@ -64,10 +65,10 @@ class HeardEvents:
 
     def wait(self, seconds: float) -> list[tuple[float, dict[str, Any]]]:
         """As let_pass, but no longer than until the first event."""
-        known, until = len(self._events), self._desk.simulation.time + seconds
-        while self._desk.simulation.time < until and len(self._events) == known and self._running():
+        until = self._desk.simulation.time + seconds
+        while self._desk.simulation.time < until and len(self._events) == self._told and self._running():
             time.sleep(0.002)
-        return self._data(known)
+        return self._new()
 
     def stop(self) -> list[tuple[float, dict[str, Any]]]:
         """End the tool; all events that were heard."""
@@ -81,8 +82,12 @@ class HeardEvents:
             raise error_from_number(ERROR_NUMBERS[end.code], end.message)
         return end is None
 
-    def _data(self, since: int) -> list[tuple[float, dict[str, Any]]]:
-        return [(at, event.data) for at, event in self._events[since:] if not event.ended]
+    def _new(self) -> list[tuple[float, dict[str, Any]]]:
+        since, self._told = self._told, len(self._events)
+        return self._data(since, self._told)
+
+    def _data(self, since: int, until: int | None = None) -> list[tuple[float, dict[str, Any]]]:
+        return [(at, event.data) for at, event in self._events[since:until] if not event.ended]
 
 
 class ScenarioDesk:

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -148,6 +149,27 @@ def _measured(item: Scenario, desk: ScenarioDesk, setup: float) -> Row:
         return Row(item.tool, item.name, item.situation, None, "", "", False, time.process_time() - begun, problem)
     value = float(measured.value)
     return Row(item.tool, item.name, item.situation, value, measured.unit, measured.bar, bool(measured.passed), time.process_time() - begun)
+
+
+def rows_of(file: Path | None, seed: int) -> list[Row]:
+    """What ``tools validate --json FILE`` wrote of a seed; nothing where the file is not there yet.
+
+    Raises:
+        DeskhandError: ``invalid_input`` for no file, one that is none of these, or one of another seed.
+    """
+    if file is None:
+        raise DeskhandError("invalid_input", "--resume goes on with what --json FILE has: name the file.")
+    if not file.exists():
+        return []
+    try:
+        told = json.loads(file.read_text())
+        rows = [Row(**row) for entry in told["tools"] for row in entry["scenarios"]]
+        of = int(told["seed"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DeskhandError("invalid_input", f"{file} is not what tools validate --json writes: {error}.") from error
+    if of != seed:
+        raise DeskhandError("invalid_input", f"{file} was measured with seed {of}, not {seed}: name another file, or --seed {of}.")
+    return rows
 
 
 def write(rows: Sequence[Row], registry: Registry, seed: int = 0) -> None:

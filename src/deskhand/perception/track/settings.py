@@ -71,4 +71,44 @@ class PresenceSettings:
     upper: float = 0.4
 
 
-TRACKING, PRESENCE = TrackSettings(), PresenceSettings()
+@dataclass(frozen=True)
+class ChangeSettings:
+    """When two depth pictures of a camera that stands still say that something has changed. Chosen, not measured, but for the noise, which is of the pictures.
+
+    Attributes:
+        least: a depth that differs by less is the same ..
+        times: .. and one that differs by less than so many times the noise of the two pictures at that depth.
+        likely_least, likely_times: the same where a change is expected.
+        noisy: at 1 m, a noise [m] from which on nothing is told: the threshold is then higher than most of what lies on a desk.
+        known: share of the pixels that both must have measured.
+        still: how far the camera's pose may differ, element by element.
+        blob: [m2] seen along the line of sight that a change has at least; smaller ones are edges and noise.
+        beside: what is so near to the outline of a thing belongs to it: the mount's error, and the width of its edges.
+        level: how high above what carried it something may be seen where a thing has gone from.
+        touching: of what stands so near to a thing that was taken, a look may find out more than was known.
+        enough: share of the least face of a thing that must be seen to have come.
+        hidden: share of its surface that a thing shows at most, when it is one that walls hide.
+        inside: share of what has come that must be within the walls.
+        higher: how much the top of what has come may differ from where it should be ..
+        strays: .. but for this share of it: what lies along an edge in one of two pictures.
+    """
+
+    least: float = 0.005
+    times: float = 5.0
+    likely_least: float = 0.003
+    likely_times: float = 3.0
+    noisy: float = 0.004
+    known: float = 0.4
+    still: float = 1e-6
+    blob: float = 6e-5
+    beside: float = 0.012
+    level: float = 0.010
+    touching: float = 0.015
+    enough: float = 0.3
+    hidden: float = 0.25
+    inside: float = 0.9
+    higher: float = 0.010
+    strays: float = 0.2
+
+
+TRACKING, PRESENCE, CHANGE = TrackSettings(), PresenceSettings(), ChangeSettings()

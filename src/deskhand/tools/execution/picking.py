@@ -46,6 +46,10 @@ class Placed(TypedDict):
     disturbed: NotRequired[Annotated[list[str], Field(description="ids of other objects that are no longer where they were")]]
 
 
+NextObjectId = Annotated[
+    str,
+    Field(max_length=64, description="what will be picked next, when that is known: the hand goes on to it and looks on the way; pick it then; empty: none"),
+]
 _HELD = ("holding", "not_stopped")
 _HOLDS_NOW = ("not_holding", "scene_known")
 
@@ -74,12 +78,16 @@ def pick(
     below: Annotated[
         float, Field(ge=0.0, le=0.05, description="[m] of it that shall be below the finger tips if that can be, as 0.014 of what goes into a hole")
     ] = 0.0,
+    next_container_id: Annotated[
+        str,
+        Field(max_length=64, description="container that it is put in next, when that is known: it is brought there in one motion; place_in then; empty: none"),
+    ] = "",
 ) -> Picked:
     """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
     item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
     if item is not None and item.is_container and not is_tableware({"label": item.label}):
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
-    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), below=below))
+    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), below=below, next_container_id=next_container_id))
     for name in (object_id, data["object_id"]):
         ctx.placed.pop(name, None)
     return data  # type: ignore[return-value]
@@ -98,10 +106,14 @@ def pick(
     examples=[("Drop what is in the gripper into the bin", {"container_id": "bin_1"})],
     failures=[("The gripper is empty", {"container_id": "bin_1"}, "precondition_failed")],
 )
-def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")]) -> Placed:
+def place_in(
+    ctx: ToolContext,
+    container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")],
+    next_object_id: NextObjectId = "",
+) -> Placed:
     """Put the held object into a container and verify by a look that it is inside."""
     held = _held(ctx)
-    return _placed(ctx, held, "in", container_id, placing.place_in(skill_context(ctx), container_id))
+    return _placed(ctx, held, "in", container_id, placing.place_in(skill_context(ctx), container_id, next_object_id))
 
 
 @tool(

@@ -76,8 +76,9 @@ def measure(
     quantity: Annotated[
         Literal["distance", "path", "angle", "area", "gap", "length", "width", "height"],
         Field(
-            description="distance: two points or objects (centres); path: through all points; angle: at the second of three points; area: of the polygon of "
-            "the points; gap: free space, the clearance between the sides of two objects; length, width, height: of one object"
+            description="distance: from the centre of one object to that of another, or of two points; path: through all points; angle: at the second of "
+            "three points; area: of the polygon of the points; gap: free space between two objects, how far apart their edges, sides or surfaces are, the "
+            "clearance or daylight between them; length, width, height: of one object"
         ),
     ],
     points: Annotated[list[Position] | None, Field(max_length=200, description="points in world; null: objects")] = None,

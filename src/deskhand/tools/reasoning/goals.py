@@ -113,8 +113,10 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
     item = known.get(object_id) or (known.get(placed.seen_as) if placed else None)
     if placed is not None and placed.spot is not None and (relation, target_id) == (placed.relation, placed.target_id):
         spot = np.array(placed.spot)
-        if item is None or float(np.linalg.norm(item.position[:2] - spot[:2])) < SPOT:
-            return _stands_at(scene, object_id, placed, spot)
+        beside = 0.0 if item is None else float(np.linalg.norm(item.position[:2] - spot[:2]))
+        if beside >= SPOT:  # resting on the plate is not lying in its recess
+            return False, f"the robot put it into a recess of {target_id}, and it is seen {1000 * beside:.0f} mm beside that now."
+        return _stands_at(scene, object_id, placed, spot)
     if item is not None:
         if target is not None and relation in SIDEWAYS and condition.get("beside"):
             return beside_holds(scene, item, relation, target)

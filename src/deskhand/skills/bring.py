@@ -1,0 +1,159 @@
+"""What the fingers have closed on, brought to where it goes in one motion: up, over and down; that it is held is seen on the way, not standing still."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, transform_points
+from deskhand.grasping.generator import support_height
+from deskhand.perception.track.presence import seen_at_place
+from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
+from deskhand.skills.belief import Brought, Held
+from deskhand.skills.carry import TOUCHED, is_held, settled
+from deskhand.skills.into import FULL, contents_of, room_for
+from deskhand.skills.on_the_way import GRID, first_in_sight, index_now
+from deskhand.skills.placement_sampling import Spot
+from deskhand.skills.presence import levelled
+from deskhand.skills.room import room_in
+from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject
+
+log = logging.getLogger(__name__)
+
+LEFT = 0.15  # share of an object still seen at its place above which the hand holds a part of what was taken for one object
+CLEAR = 0.06  # [m] that it has been raised by when it is looked for at its place
+
+
+@dataclass
+class _Way:
+    """How it went: ``why`` it was halted, ``looked`` whether its place was seen, empty."""
+
+    why: str = ""
+    looked: bool = False
+
+
+def bring(
+    ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, width: float, container_id: str, touch: tuple[tuple[str, str], ...], lift: float
+) -> bool | None:
+    """Up by ``lift`` [m] where it may ``touch`` what it stands among, over the container, and down to where it is let go.
+
+    ``item`` is between the fingers, ``width`` [m] apart, and the planner has been told so. Fingers and pictures must say all along that it is held.
+
+    Returns:
+        None where that cannot be planned: nothing has moved. Else whether a picture has shown that it has left its place.
+
+    Raises:
+        DeskhandError: ``grasp_failed`` when it is not held; what was in the hand, if anything, is above where it was again, or near that. Those of motion.
+    """
+    container = next((other for other in scene.objects if other.id == container_id and other.is_container), None)
+    if container is None or item.support != "table" or ctx.robot.camera_mount() is not None or any(other.support == item.id for other in scene.objects):
+        return None
+    belief, before = ctx.belief, ctx.belief.scene
+    closed_at = ctx.robot.tcp_pose().copy()
+    tcp_T_object = np.linalg.inv(closed_at) @ item.pose
+    belief.held = settled(Held(item, grasp, width, tcp_T_object, item.pose), ctx.robot.arm.gripper)
+    belief.scene = replace(scene, objects=tuple(other for other in scene.objects if other.id != item.id))
+    try:
+        planned = _planned(ctx, belief.held, container, touch, lift)
+        if planned is None:
+            return None
+        spot, plan = planned
+        way = _Way()
+        try:
+            _go(ctx, plan, scene, item, closed_at, spot, way)
+        except DeskhandError as error:
+            if error.code not in HALTED and not way.why:
+                raise
+            _back(ctx, closed_at, lift)
+            raise DeskhandError("grasp_failed", f"{item.id} was brought to {container_id}, and halted on the way: {way.why or error.message}") from error
+        belief.brought = Brought(item.id, container_id, spot, ctx.robot.tcp_pose().copy())
+        return way.looked
+    finally:
+        belief.held, belief.scene = None, before
+
+
+def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: tuple[tuple[str, str], ...], lift: float) -> tuple[Spot, Plan] | None:
+    everything = ctx.belief.everything()
+    if room_in(everything, container).share < FULL:
+        return None
+    top = ctx.robot.tcp_pose().copy()
+    top[2, 3] += lift
+    seen = {other.id for other in ctx.belief.scene.objects} if ctx.belief.scene is not None else set()
+    allow = tuple((held.object.id, name) for name in (container.id, *contents_of(everything, container)) if name in seen)
+    try:
+        with ctx.timed("planning"):
+            left = room_for(ctx, container, 0.0)
+        up = ctx.plan_line((top,), PlanOptions(allow=touch, min_fraction=0.8, draft=True))
+        while left:
+            with ctx.timed("planning"):
+                over = ctx.robot.plan_motion(MotionGoal(poses=tuple(spot.hover for spot in left)), PlanOptions(after=up.id, draft=True))
+            spot = left[over.goal_index]
+            try:
+                return spot, ctx.plan_line((spot.release,), PlanOptions(after=over.id, allow=allow))
+            except DeskhandError as error:
+                if error.code not in UNREACHED:
+                    raise
+                left.pop(over.goal_index)
+    except DeskhandError as error:
+        if error.code not in UNREACHED | {REFUSED, "no_free_space"}:
+            raise
+        log.info("%s is not brought to %s in one motion: %s: %s", held.object.id, container.id, error.code, error)
+    return None
+
+
+def _go(ctx: SkillContext, plan: Plan, scene: Scene, item: SceneObject, closed_at: Array, spot: Spot, way: _Way) -> None:
+    """Along ``plan``; halted when the fingers, or a picture of where it was, say that it is not held. What it touches down on just above is where it goes."""
+    held = ctx.belief.held
+    assert held is not None
+    moment = first_in_sight(ctx, plan, transform_points(item.pose, GRID * item.size))
+    asked = False
+
+    def watch() -> bool:
+        nonlocal asked
+        if not is_held(ctx, held):
+            way.why = "the fingers do not stand as they did"
+            return True
+        if asked or moment is None or index_now(ctx, plan) < moment or ctx.robot.tcp_pose()[2, 3] < closed_at[2, 3] + CLEAR:
+            return False
+        asked = True
+        way.why = _not_gone(ctx, scene, item)
+        way.looked = not way.why
+        return bool(way.why)
+
+    try:
+        ctx.execute(plan, watch)
+    except DeskhandError as error:
+        now = ctx.robot.tcp_pose()
+        left = float(now[2, 3] - spot.release[2, 3])
+        if error.code in HALTED and left < TOUCHED and float(np.linalg.norm(now[:2, 3] - spot.release[:2, 3])) < TOUCHED:
+            log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
+            return
+        raise
+
+
+def _not_gone(ctx: SkillContext, scene: Scene, item: SceneObject) -> str:
+    """Why a picture says that not it alone has left its place; empty where it does not."""
+    frame = levelled(ctx.robot.observe())
+    if seen_at_place(frame, item, support_height(scene, item), LEFT) == "there":
+        return f"{item.id} or a part of it is still where it was"
+    gone = [
+        other.id
+        for other in scene.objects
+        if other.id != item.id and not other.is_container and seen_at_place(frame, other, support_height(scene, other)) == "gone"
+    ]
+    return f"{', '.join(gone)} came along, or fell" if gone else ""
+
+
+def _back(ctx: SkillContext, closed_at: Array, lift: float) -> None:
+    """Over where the fingers closed, where there is a way."""
+    over = closed_at.copy()
+    over[2, 3] += lift
+    try:
+        ctx.execute(ctx.plan(MotionGoal(poses=(over,))))
+    except DeskhandError as error:
+        if error.code in ("cancelled", "safety_stop"):
+            raise
+        log.info("not back over where it was taken from: %s: %s", error.code, error)

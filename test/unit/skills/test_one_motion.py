@@ -1,0 +1,102 @@
+"""Picked and brought in one motion, and on to the next from there: in physics, against what is true."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from deskhand.recording.episode.writer import EpisodeWriter
+from deskhand.sim.worldfile import world_from_dict
+from deskhand.skills.base import SkillContext
+from deskhand.skills.belief import Belief
+from deskhand.skills.pick import pick
+from deskhand.skills.place import place_in
+from deskhand.trials.local import local_robot
+
+THINGS = [
+    {"kind": "can", "name": "can", "color": "red", "pose": {"x": 0.1, "y": 0.02}},
+    {"kind": "block", "name": "block", "color": "blue", "size": 0.03, "pose": {"x": 0.14, "y": -0.12}},
+    {"kind": "tray", "name": "tray", "color": "green", "pose": {"x": -0.02, "y": 0.24}},
+    {"kind": "bin", "name": "bin", "color": "yellow", "pose": {"x": -0.06, "y": -0.27}},
+]
+
+
+@contextmanager
+def desk(tmp_path):
+    world = world_from_dict({"objects": THINGS, "reality": "mild", "seed": 4})
+    with EpisodeWriter(tmp_path) as writer, local_robot(world, writer, tmp_path / "memory.sqlite") as parts:
+        parts.wait(0.5)
+        ctx = SkillContext(parts.robot, Belief())
+        ctx.look()
+        yield ctx, parts.simulation
+
+
+def named(ctx, color):
+    return next(item.id for item in ctx.belief.scene.objects if item.color == color)
+
+
+@pytest.fixture
+def motions(monkeypatch):
+    """What was executed, one entry a motion."""
+    made = []
+    execute = SkillContext.execute
+
+    def counted(self, plan, watch=None):
+        made.append(plan)
+        return execute(self, plan, watch)
+
+    monkeypatch.setattr(SkillContext, "execute", counted)
+    return made
+
+
+def test_an_object_goes_to_its_container_and_the_hand_to_the_next_in_two_motions(tmp_path, motions):
+    with desk(tmp_path) as (ctx, simulation):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        looks, looked = [], ctx.belief.look
+        ctx.belief.look = lambda robot: (looks.append(robot.now()), looked(robot))[1]
+        picked = pick(ctx, can, next_container_id=tray)
+        assert picked.ok and picked.data["second_look"] == "gone", picked.message
+        assert len(motions) == 2  # to it, and with it to the tray
+        assert simulation.truth().in_hand == ("can",) or list(simulation.truth().in_hand) == ["can"]
+        placed = place_in(ctx, tray, next_object_id=block)
+        assert placed.ok and placed.data["seen"], placed.message
+        assert len(motions) == 3 and not looks
+        truth = simulation.truth()
+        assert np.linalg.norm(truth.get("can").pose[:2, 3] - np.asarray(placed.data["position"])[:2]) < 0.01
+        assert np.linalg.norm(ctx.robot.tcp_pose()[:2, 3] - truth.get("block").pose[:2, 3]) < 0.01
+        again = pick(ctx, block)
+        assert again.ok and len(motions) == 4, again.message  # closed where it was, and lifted
+
+
+def test_who_thinks_better_of_it_may_put_it_elsewhere(tmp_path):
+    with desk(tmp_path) as (ctx, simulation):
+        can, tray, other = named(ctx, "red"), named(ctx, "green"), named(ctx, "yellow")
+        assert pick(ctx, can, next_container_id=tray).ok
+        placed = place_in(ctx, other)
+        assert placed.ok, placed.message
+        assert np.linalg.norm(simulation.truth().get("can").pose[:2, 3] - simulation.truth().get("bin").pose[:2, 3]) < 0.08
+
+
+def test_what_is_lost_on_the_way_is_not_said_to_be_held(tmp_path, motions, monkeypatch):
+    with desk(tmp_path) as (ctx, simulation):
+        can, tray = named(ctx, "red"), named(ctx, "green")
+        width = SkillContext.width
+        begun = []
+
+        def opened(self):
+            if len(motions) == 2 and not begun and self.robot.tcp_pose()[2, 3] > 0.12:
+                begun.append(self.robot.now())
+            return 0.0 if begun and self.robot.now() < begun[0] + 0.5 else width(self)
+
+        monkeypatch.setattr(SkillContext, "width", opened)
+        picked = pick(ctx, can, attempts=1, next_container_id=tray)
+        assert begun and not picked.ok and picked.code in ("grasp_failed", "object_lost")
+        assert ctx.belief.held is None or ctx.belief.brought is None
+        assert not list(simulation.truth().in_hand)
+
+
+def test_a_name_that_nobody_knows_is_no_harm(tmp_path):
+    with desk(tmp_path) as (ctx, _):
+        can, tray = named(ctx, "red"), named(ctx, "green")
+        assert pick(ctx, can, next_container_id="shelf_7").ok
+        assert place_in(ctx, tray, next_object_id="cup_99").ok

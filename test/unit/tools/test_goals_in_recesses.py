@@ -1,0 +1,33 @@
+"""What was put into a recess counts as there only while it stands there, whatever it rests on now."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from deskhand.etp.tool import Placement
+from deskhand.testing.desk_scene import desk, scene_object
+from deskhand.tools.reasoning.goals import _judge
+
+TOP = 0.025
+PLACED = {"piece": Placement("on", "plate", 0.02, 3.0, "piece", True, (0.0, 0.05, TOP))}
+
+
+def judged(at, top):
+    """Of a piece that is seen at ``at`` with points at a height."""
+    plate = scene_object("plate", "box", (0.13, 0.2, 0.01), (0.0, 0.0, 0.005), yaw=0.0, color="white")
+    piece = scene_object("piece", "box", (0.03, 0.03, 0.02), (*at, top - 0.01), yaw=0.0, color="red")
+    grid = np.stack(np.meshgrid(np.linspace(-0.014, 0.014, 9), np.linspace(-0.014, 0.014, 9)), axis=-1).reshape(-1, 2)
+    scene = replace(desk(plate, piece), cloud=np.column_stack([grid + at, np.full(len(grid), top)]))
+    ctx = SimpleNamespace(belief=SimpleNamespace(held=None, shut={}), placed=PLACED)
+    return _judge(ctx, scene, {"object_id": "piece", "relation": "on", "target_id": "plate"})
+
+
+def test_a_piece_that_stands_in_its_recess_is_there():
+    assert judged((0.002, 0.051), TOP)[0]
+
+
+def test_a_piece_that_was_knocked_onto_the_plate_beside_its_recess_is_not():
+    holds, why = judged((0.02, 0.05), TOP + 0.005)
+    assert not holds and "20 mm beside" in why
+    assert not judged((0.002, 0.051), TOP + 0.005)[0], "as far up as the plate"
