@@ -21,6 +21,12 @@ BASIC = frozenset(("red", "orange", "yellow", "green", "cyan", "blue", "purple",
 """Words by which looks name colours; what one of them fits alone is meant."""
 
 
+FAR = 60.0
+"""From a colour [CIELAB] on which nothing is called by it: then what has it was taken for another outline, or seen in pieces."""
+DOUBTS = 2
+"""How often outlines are asked again for that reason."""
+
+
 class Grounding:
     """Asks once for each object, and keeps what was told by its id."""
 
@@ -31,6 +37,7 @@ class Grounding:
         self._outlined = any(ref.outline for ref in refs)
         self._tinted = [ref for ref in refs if ref.tint and ref.count == 1]
         self._grounded = Grounded(refs)
+        self._doubts = 0
 
     def ground(self, objects: list[Seen]) -> Script:
         """Put what is told of these objects into them."""
@@ -40,6 +47,7 @@ class Grounding:
         objects[:] = self._grounded.put(objects)
         for ref in self._tinted:
             yield from self._ground_color(ref, objects)
+            yield from self._doubt(ref, objects)
         objects[:] = self._grounded.put(objects)
 
     def _ground_color(self, ref: Ref, objects: list[Seen]) -> Script:
@@ -49,11 +57,24 @@ class Grounding:
         if not names or all(ref.tint in self._grounded.tints.get(name, {}) for name in names):
             return
         alone = len(resolve(replace(ref, tint="", count=0), objects, "any").objects) == 1
-        if ref.tint in BASIC and alone:
+        if ref.tint in BASIC and alone and not any(ref.tint in self._grounded.tints.get(name, {}) for name in names):
             return
         if not (yield from self._offered(COLOR_TOOL)):
             return
         yield from self._ask(Call(COLOR_TOOL, {"color": ref.tint, "candidates": names}, f"Which of them is {ref.tint}?"))
+
+    def _doubt(self, ref: Ref, objects: list[Seen]) -> Script:
+        """Where nothing of the outline that was said is near the colour: which outlines the others have, in another picture."""
+        far = [name for name, told in self._grounded.tints.items() if ref.tint in told]
+        if not ref.outline or not far or self._doubts >= DOUBTS or any(self._grounded.tints[name][ref.tint] < FAR for name in far):
+            return
+        others = [str(item["id"]) for item in objects if not item.get("is_container") and item["id"] not in far]
+        if not others or not (yield from self._offered(OUTLINE_TOOL)):
+            return
+        self._doubts += 1
+        yield from self._ask(Call(OUTLINE_TOOL, {"object_ids": others}, f"None of them is {ref.tint}; which shapes have the others, looked at again?"))
+        objects[:] = self._grounded.put(objects)
+        yield from self._ground_color(ref, objects)
 
     def _ask(self, call: Call) -> Script:
         heard = yield call

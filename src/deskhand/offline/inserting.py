@@ -17,6 +17,8 @@ CAPABILITIES = {"find_holes": "find holes in the upper sides of objects, shape s
 """Tools that it needs, and what they are looked for by."""
 TRIES = 3
 """How often a piece is tried."""
+BELOW = 0.014
+"""Of a piece below the finger tips [m]: what is held lower meets the board with the fingers before it is in its hole."""
 SAME_PLACE = 0.03
 """[m] from where a piece was seen last, within which what a look shows under another id is that piece."""
 Place = list[float]
@@ -71,7 +73,8 @@ def insert_piece(
             return False
         fit = heard.data["fits"][min(attempt, len(heard.data["fits"]) - 1)]
         closing = {"closing": fit["closing"]} if fit.get("closing") else {}
-        picked = yield Call("pick", {"object_id": name, **closing}, f"{name} goes to the hole at {fit['hole']}.")
+        below = {"below": BELOW} if fit.get("depth") is None else {}
+        picked = yield Call("pick", {"object_id": name, **closing, **below}, f"{name} goes to the hole at {fit['hole']}.")
         if not picked.ok:
             if attempt + 1 == TRIES:
                 executive.count(picked, f"picking up the {called}")

@@ -37,7 +37,7 @@ NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
 _BELIEVED = (
-    *("scene", "held", "fresh", "attached", "hidden", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
+    *("scene", "held", "fresh", "attached", "hidden", "outside", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
     *("backdrop", "approached", "brought"),
 )
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
@@ -96,6 +96,7 @@ class Belief:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the gripper.
         hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
+        outside: ids of those that are enclosed and that the last look showed elsewhere; when the next one does so too, they are there.
         shut: id of a drawer that the robot has pushed in since it was seen open -> of what it is in; until it is seen open again, or that is not seen.
         memory: is told what is seen, taken and put down.
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
@@ -119,6 +120,7 @@ class Belief:
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
+        self.outside: frozenset[str] = frozenset()
         self.shut: dict[str, str] = {}
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
@@ -162,6 +164,7 @@ class Belief:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
         scene = self.corrections.apply(replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects)))
+        scene = self._not_through_walls(scene)
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         ids = {item.id for item in scene.objects}
         self.shut = {name: body for name, body in self.shut.items() if name not in ids and body in ids}
@@ -173,6 +176,13 @@ class Belief:
             elif observe is not None:
                 evidence = evidence_of(lambda: levelled(observe()))
             self.memory.looked(scene, evidence)
+
+    def _not_through_walls(self, scene: Scene) -> Scene:
+        """The scene without what has the id of something enclosed and the look before did not show outside, too: a flaw of one look, beside what hides it."""
+        enclosed = {item.id for item in self.hidden if _enclosed(scene, item)}
+        outside = frozenset(item.id for item in scene.objects if item.id in enclosed)
+        once, self.outside = outside - self.outside, outside
+        return replace(scene, objects=tuple(item for item in scene.objects if item.id not in once)) if once else scene
 
     def saw_expected(self, scene: Scene, item: SceneObject | None, backdrop: Backdrop, frame: Frame) -> None:
         """One picture, ``frame``, levelled, has shown that the desk is as ``scene`` says, with ``item`` where that is now (None: hidden)."""
@@ -188,6 +198,9 @@ class Belief:
 
     def hide(self, item: SceneObject) -> None:
         """``item`` was put where it cannot be seen."""
+        if self.scene is not None and _enclosed(self.scene, item):
+            self.again.enclosed(item.id)
+            self.alike.taken(item.id)
         self.hidden = (*(other for other in self.hidden if other.id != item.id), item)
         if self.memory is not None:
             self.memory.put_away(item)
@@ -298,6 +311,12 @@ def _backdrop(robot: Robot, asked: float) -> Backdrop | None:
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:
-    """Not seen anywhere under its name nor near its place, while what it lies in is where it was."""
+    """Not seen anywhere under its name, nor near its place where a look could show it there, while what it lies in is where it was."""
     there = any(other.id == item.support for other in scene.objects)
-    return there and not any(other.id == item.id or float(np.linalg.norm(other.position - item.position)) < NEAR for other in scene.objects)
+    near = 0.0 if _enclosed(scene, item) else NEAR
+    return there and not any(other.id == item.id or float(np.linalg.norm(other.position - item.position)) < near for other in scene.objects)
+
+
+def _enclosed(scene: Scene, item: SceneObject) -> bool:
+    """Whether it is in what is no container to a look: below the board of a sorter, say, where depth through the holes tells nothing of it."""
+    return item.relation == "in" and any(other.id == item.support and not other.is_container for other in scene.objects)

@@ -26,14 +26,20 @@ AGAIN = UNPLANNED | HALTED | {"grasp_failed", "gripper_failed", "plan_expired", 
 """Failures after which another grasp, from a new look, may do."""
 
 
-def find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, tried: Sequence[Array], touch: Touch, closing: Sequence[float] = ()) -> tuple[Grasp, Plan]:
-    """A grasp that can be planned: one that closes along one of ``closing`` [rad], one that was not ``tried`` (poses (4, 4)) before, when there is one."""
-    if closing:
+def find_grasp(
+    ctx: SkillContext, scene: Scene, item: SceneObject, tried: Sequence[Array], touch: Touch, closing: Sequence[float] = (), below: float = 0.0
+) -> tuple[Grasp, Plan]:
+    """A grasp that can be planned: one that closes along one of ``closing`` [rad], with ``below`` [m] of the object, or as much as there is, under the finger
+    tips, and one that was not ``tried`` (poses (4, 4)) before, when there is one.
+    """
+    if closing or below > 0.0:
         with ctx.timed("grasping"):
-            along = [grasp for grasp in ctx.robot.generate_grasps(scene, item.id, MANY) if _along(grasp, closing) and not _was_tried(grasp, tried)]
+            upright = [grasp for grasp in ctx.robot.generate_grasps(scene, item.id, MANY) if _upright(grasp) and not _was_tried(grasp, tried)]
+        along = [grasp for grasp in upright if _along(grasp, closing)] if closing else upright
         try:
             if along:
-                return _plan_grasp(ctx, scene, item, along, touch)
+                depth = ctx.robot.arm.gripper.finger_depth
+                return _plan_grasp(ctx, scene, item, sorted(along, key=lambda one: -min(below, _under(one, item, depth))), touch)
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise
@@ -93,11 +99,19 @@ def way_back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:
     return PREGRASP
 
 
+def _upright(grasp: Grasp) -> bool:
+    """Whether the fingers come from above and close level."""
+    return bool(abs(grasp.pose[2, 1]) < np.sin(ALONG) and grasp.pose[2, 2] < -np.cos(ALONG))
+
+
+def _under(grasp: Grasp, item: SceneObject, finger_depth: float) -> float:
+    """How much [m] of an object is below the finger tips of a grasp from above; steps of 1 mm, so that the better of two that are about as high stays first."""
+    return round(float(grasp.pose[2, 3]) - finger_depth - item.bottom, 3)
+
+
 def _along(grasp: Grasp, closing: Sequence[float]) -> bool:
-    """Whether the fingers come from above and close along one of the directions."""
+    """Whether the fingers close along one of the directions."""
     axis = grasp.pose[:3, 1]
-    if abs(axis[2]) > np.sin(ALONG) or grasp.pose[2, 2] > -np.cos(ALONG):
-        return False
     turn = np.arctan2(axis[1], axis[0])
     return any(abs((turn - one + np.pi / 2) % np.pi - np.pi / 2) < ALONG for one in closing)
 

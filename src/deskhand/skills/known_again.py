@@ -50,6 +50,10 @@ class KnownAgain:
         """What the hand let go is not to be known again by what comes to light."""
         self._loose = []
 
+    def enclosed(self, name: str) -> None:
+        """What the hand let go is where no look shows it: nothing that comes to light is it."""
+        self._loose = [one for one in self._loose if one.item.id != name]
+
     def apply(self, scene: Scene) -> Scene:
         """The scene with the ids that are known; applied twice it stays the same."""
         shown = {item.id for item in scene.objects}

@@ -34,6 +34,8 @@ SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is
 WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another object between them
 LEFT = 0.2  # share of an object still seen at its place above which the hand holds a part of what was taken for one object
 APART = 0.03  # [m]
+_Asked = tuple[tuple[float, ...], float]
+"""Of a grasp: along which directions it closes [rad], how much is below the finger tips [m]."""
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
 
@@ -66,10 +68,13 @@ class _Trace:
 
 
 @skill
-def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), next_container_id: str = "") -> SkillResult:
+def pick(
+    ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), below: float = 0.0, next_container_id: str = ""
+) -> SkillResult:
     """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
     ``next_container_id``: where it will be put: it is brought there in the same motion, if it can be, and held there.
     ``closing``: directions [rad about the vertical, 0 along x of the world] along which the fingers shall close, where they can; none: any.
+    ``below`` [m]: of the object that shall be under the finger tips, as what goes into a hole has to be; as much as there is where no grasp leaves that.
 
     ``data``: ``object_id`` of what is held (another than was asked for when a second attempt's look knew it under another), ``label`` of it (as it was seen,
     unless it is too thin or too wide for that), ``width`` [m] between the fingers, ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that
@@ -83,18 +88,18 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: S
     item = scene.get(object_id)
     trace = _Trace({"attempts": 0, "failures": []}, [])
     try:
-        return _pick(ctx, scene, item, attempts, tuple(closing), next_container_id, trace)
+        return _pick(ctx, scene, item, attempts, (tuple(closing), below), next_container_id, trace)
     except DeskhandError:
         _own_up(ctx, trace)
         raise
 
 
-def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, closing: tuple[float, ...], into: str, trace: _Trace) -> SkillResult:
+def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
     """Attempts, each from a new look."""
     while True:
         trace.data["attempts"] += 1
         try:
-            return _attempt(ctx, scene, item, closing, into if trace.data["attempts"] == 1 else "", trace)
+            return _attempt(ctx, scene, item, asked, into if trace.data["attempts"] == 1 else "", trace)
         except DeskhandError as error:
             trace.data["failures"].append(error.code)
             if error.code not in AGAIN:
@@ -109,14 +114,14 @@ def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, clo
             item = _find_again(scene, item, trace)
 
 
-def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, closing: tuple[float, ...], into: str, trace: _Trace) -> SkillResult:
+def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
     gripper = ctx.robot.arm.gripper
     ctx.step(0.15, f"find a grasp for {item.id}")
     parts = [part.id for part in siblings_of(scene, item)]
     trace.touch = tuple(("gripper", name) for name in (item.id, *parts))
-    approach, grasp = None, None if closing or trace.tried else already_about(ctx, item)
+    approach, grasp = None, None if any(asked) or trace.tried else already_about(ctx, item)
     if grasp is None:
-        grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, closing)
+        grasp, approach = find_grasp(ctx, scene, item, trace.tried, trace.touch, *asked)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 4), grasp_pose=np.round(grasp.pose, 6).tolist(), closed=False)
     ctx.step(0.35, f"approach {item.id}")

@@ -122,6 +122,16 @@ def test_a_hole_that_is_told_beside_where_it_is_is_found_by_feeling():
         assert put.ok and not why_not(simulation), (put.message, why_not(simulation))
 
 
+@pytest.mark.parametrize("name", ["star", "square"])
+def test_fingers_leave_as_much_of_a_piece_below_them_as_goes_into_the_hole(name):
+    at = (0.03, 0.06)
+    with session_with(name, at, 0.4) as (session, _):
+        piece = found(session, at)
+        picked = session.invoke("pick", {"object_id": piece, "below": 0.014})
+        assert picked.ok, picked.message
+        assert picked.data["grasp_pose"][2][3] - load_arm("wx250s").gripper.finger_depth >= 0.0125
+
+
 def test_fingers_close_on_a_star_across_a_tip_and_the_side_before_it():
     angle = 0.3 + np.arange(10) * np.pi / 5
     star = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(np.arange(10) % 2, 0.007, 0.015)[:, None]

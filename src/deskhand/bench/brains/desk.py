@@ -166,8 +166,10 @@ class LightDesk:
     def _look(self, ctx: ToolContext, **_: Any) -> dict[str, Any]:
         raise DeskhandError("precondition_failed", "the camera stands still; detect_objects shows all there is.")
 
-    def _pick(self, ctx: ToolContext, object_id: str, closing: Sequence[float] | None = None, next_container_id: str = "") -> dict[str, Any]:
-        """``closing``, along which the fingers shall close, and ``next_container_id`` are nothing to a desk without fingers."""
+    def _pick(
+        self, ctx: ToolContext, object_id: str, closing: Sequence[float] | None = None, below: float = 0.0, next_container_id: str = ""
+    ) -> dict[str, Any]:
+        """``closing``, ``below`` and ``next_container_id``, where fingers grasp and go, are nothing to a desk without fingers."""
         assert self.belief.scene is not None
         seen = self.belief.scene.get(object_id)
         item = self.objects[object_id]

@@ -75,6 +75,9 @@ def pick(
         list[Annotated[float, Field(ge=-3.2, le=3.2)]] | None,
         Field(max_length=12, description="directions [rad about the vertical, 0 along x of world] along which the fingers shall close if they can; null: any"),
     ] = None,
+    below: Annotated[
+        float, Field(ge=0.0, le=0.05, description="[m] of it that shall be below the finger tips if that can be, as 0.014 of what goes into a hole")
+    ] = 0.0,
     next_container_id: Annotated[
         str,
         Field(max_length=64, description="container that it is put in next, when that is known: it is brought there in one motion; place_in then; empty: none"),
@@ -84,7 +87,7 @@ def pick(
     item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
     if item is not None and item.is_container and not is_tableware({"label": item.label}):
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
-    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), next_container_id=next_container_id))
+    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), below=below, next_container_id=next_container_id))
     for name in (object_id, data["object_id"]):
         ctx.placed.pop(name, None)
     return data  # type: ignore[return-value]
