@@ -98,7 +98,7 @@ def test_a_question_is_answered_by_typing_and_the_task_is_done(robot):
 
 def test_ctrl_c_cancels_the_task_and_the_robot_takes_the_next(robot):
     terminal = Terminal(robot, "put the green cup in the tray")
-    terminal.until("lift cup")
+    terminal.until("bring cup")
     terminal.interrupt()
     code, result = terminal.end()
     assert code == 130 and result["error_code"] == "cancelled", terminal.shown

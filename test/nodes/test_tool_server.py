@@ -60,7 +60,8 @@ def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
     assert lines == 8
     assert "block_1 was picked up" in graph.ok("ask_memory", question="what did you pick up last?")["answer"]
     with MemoryReader(tmp_path / "memory.sqlite") as memory:  # while the server writes it
-        assert [event.kind for event in memory.events(["block_1"])] == ["added", "held", "released", "placed"]
+        kinds = [event.kind for event in memory.events(["block_1"])]
+    assert kinds[:4] == ["added", "held", "released", "placed"] and set(kinds[4:]) <= {"moved"}  # these looks do not say what lies in the bin
 
 
 def test_large_objects_are_fetched_by_reference(graph):

@@ -116,7 +116,8 @@ def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approache
         asked = True
         begun = index_now(ctx, plan)
         frame = ctx.robot.observe()
-        seen, why = judged(ctx, put, before, frame, robot_between(ctx, plan, begun, index_now(ctx, plan), frame))
+        robot = robot_between(ctx, plan, begun, index_now(ctx, plan), frame)
+        seen, why = judged(ctx, put, before, frame, robot, hidden=False)  # what the arm hides now may be where it has fallen
         if seen is None:
             log.info("halted on the way to %s: %s", there.item.id, why)
         return seen is None

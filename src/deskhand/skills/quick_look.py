@@ -79,8 +79,11 @@ def untold(ctx: SkillContext, put: Put, before: Scene) -> str:
     return f"{', '.join(near)} stood close to it" if near else ""
 
 
-def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask) -> tuple[Scene | None, str]:
-    """The scene that ``frame``, as the camera gave it, shows beside the ``robot`` (H, W), which the belief takes in; or why it shows none."""
+def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask, hidden: bool = True) -> tuple[Scene | None, str]:
+    """The scene that ``frame``, as the camera gave it, shows beside the ``robot`` (H, W), which the belief takes in; or why it shows none.
+
+    ``hidden``: it will do that what was put down is hidden by walls, and seen nowhere else.
+    """
     backdrop = ctx.belief.backdrop
     if backdrop is None or not backdrop.is_of(frame):
         return None, "the camera has moved"
@@ -90,6 +93,8 @@ def judged(ctx: SkillContext, put: Put, before: Scene, frame: Frame, robot: Mask
     level = levelled(frame)
     item, why = _come(level, found, put, ctx.belief.everything(), _shown(level, backdrop, put.item))
     why = why or _elsewhere(level, found, put, before, robot)
+    if item is None and not why and not hidden:
+        why = "walls hide it"
     if why:
         return None, why
     scene = with_put(before, item, put.taken, frame.stamp)

@@ -67,7 +67,7 @@ def test_a_schema_constrained_reply_becomes_a_call(server: Server) -> None:
     assert (reply.text, reply.tool_calls[0].name) == ("I look.", "detect_objects")
     sent = server.requests[0]
     assert "tools" not in sent
-    assert "pick(object_id: string)" in sent["messages"][0]["content"]
+    assert "pick(object_id: string" in sent["messages"][0]["content"]
     assert sent["response_format"]["type"] == "json_schema"
     schema = sent["response_format"]["json_schema"]["schema"]
     jsonschema.validate({"thought": "", "tool": "pick", "arguments": {"object_id": "cup_1"}}, schema)
