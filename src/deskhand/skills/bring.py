@@ -14,6 +14,7 @@ from deskhand.perception.track.presence import seen_at_place
 from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Brought, Held
 from deskhand.skills.carry import TOUCHED, is_held, settled
+from deskhand.skills.grasp_choice import Touch
 from deskhand.skills.into import FULL, contents_of, room_for
 from deskhand.skills.on_the_way import GRID, first_in_sight, index_now
 from deskhand.skills.placement_sampling import Spot
@@ -35,9 +36,7 @@ class _Way:
     looked: bool = False
 
 
-def bring(
-    ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, width: float, container_id: str, touch: tuple[tuple[str, str], ...], lift: float
-) -> bool | None:
+def bring(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, width: float, container_id: str, touch: Touch, lift: float) -> bool | None:
     """Up by ``lift`` [m] where it may ``touch`` what it stands among, over the container, and down to where it is let go.
 
     ``item`` is between the fingers, ``width`` [m] apart, and the planner has been told so. Fingers and pictures must say all along that it is held.
@@ -75,7 +74,7 @@ def bring(
         belief.held, belief.scene = None, before
 
 
-def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: tuple[tuple[str, str], ...], lift: float) -> tuple[Spot, Plan] | None:
+def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: Touch, lift: float) -> tuple[Spot, Plan] | None:
     everything = ctx.belief.everything()
     if room_in(everything, container).share < FULL:
         return None

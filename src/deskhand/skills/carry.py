@@ -16,6 +16,7 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE
 from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
+from deskhand.skills.grasp_choice import Touch
 from deskhand.skills.placement_sampling import Spot
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 
@@ -32,8 +33,6 @@ MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
 WALL = 0.01  # [m] beyond the pads, from which the middle of an object is not between them: more than the looks are wrong by
 WRONG = 0.25  # share of its width that a look may be wrong by
-Touch = tuple[tuple[str, str], ...]
-"""Pairs that may touch."""
 FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
 
 

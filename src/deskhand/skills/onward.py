@@ -13,14 +13,13 @@ from deskhand.perception.track.settings import CHANGE
 from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Approached
 from deskhand.skills.carry import RISE
-from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, pregrasp_joints
+from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, Touch, pregrasp_joints
 from deskhand.skills.on_the_way import GRID, first_in_sight, index_now, robot_between
 from deskhand.skills.quick_look import Put, judged, untold
 from deskhand.types import Grasp, Plan, PlanOptions, Scene, SceneObject
 
 log = logging.getLogger(__name__)
 
-Touch = tuple[tuple[str, str], ...]
 LEFT = 0.35  # [s] of the motion that a picture and what it tells may take
 AT_POSE = 0.004  # [m] that the hand may be from where it went, ..
 TURNED = 0.03  # .. and [rad]

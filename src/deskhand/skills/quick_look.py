@@ -1,6 +1,6 @@
 """One picture in place of a look, where it shows that all is as it should be: one thing has gone from its place, has come to another, and nothing else moved.
 
-What such a picture shows is compared with the one before, pixel by pixel; nothing is segmented or fitted anew, so it takes a tenth of the time of a look.
+What such a picture shows is compared with the one before, pixel by pixel; nothing is segmented or fitted anew.
 Anything that is not as expected, or hard to tell, is left to a look.
 """
 

@@ -23,23 +23,21 @@ class Backdrop:
     Attributes:
         depth: (H, W) float32 [m], NaN where nothing was measured, or the robot stood.
         world_T_camera: (4, 4) as the robot takes it to be, before any frame corrects it.
-        stamp: [s] of the last picture in it.
     """
 
     depth: npt.NDArray[np.float32]
     world_T_camera: Array
-    stamp: float
 
     @classmethod
     def of(cls, frame: Frame, robot: Mask) -> Backdrop:
         """What ``frame``, as the camera gave it, shows beside the ``robot`` (H, W)."""
-        return cls(np.where(robot, np.nan, frame.depth).astype(np.float32), frame.world_T_camera, frame.stamp)
+        return cls(np.where(robot, np.nan, frame.depth).astype(np.float32), frame.world_T_camera)
 
     def updated(self, frame: Frame, robot: Mask, changed: Mask) -> Backdrop:
         """The same with all that ``frame`` shows beside the ``robot``; what it does not show of ``changed`` (H, W) is not known any more."""
         shown = np.isfinite(frame.depth) & ~robot
         depth = np.where(shown, frame.depth, np.where(changed, np.nan, self.depth))
-        return Backdrop(depth.astype(np.float32), frame.world_T_camera, frame.stamp)
+        return Backdrop(depth.astype(np.float32), frame.world_T_camera)
 
     def is_of(self, frame: Frame) -> bool:
         """Whether ``frame`` is of the same camera at the same place."""
