@@ -20,6 +20,7 @@ from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.cup_handles import join_handles
 from deskhand.perception.containers.drawers import find_drawers
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
@@ -148,6 +149,7 @@ class Perception:
         placed = _opened(view, [enclosed(item) for item in complete(fits, placed)])
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
+        placed = join_handles(view, placed)
         placed = without_pieces(placed, partial(make_segment, view))
         placed = [_as_guessed(view, raw, item) for item in placed]
         features, detections = self._detections(view, placed)
