@@ -147,7 +147,9 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     floor = floor if floor < 0.012 else wall
     whole = replace(make_segment(view, np.concatenate([item.pixels for item in group])), whole=any(item.whole for item in group))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
-    belongs = all((hollow.holds(item.points, -0.012) | hollow.handle(item.points)).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow, view.eye) is not None)
+    belongs = all((hollow.holds(item.points, -0.012) | hollow.handle(item.points)).mean() > 0.85 for item in group) or (
+        len(group) == 1 and _carrier_of(hollow, view.eye) is not None
+    )
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
 
 
