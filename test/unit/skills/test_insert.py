@@ -16,7 +16,8 @@ from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.skills.insert import SEARCH, _above, _flat_on, _over, _turn_about, spiral
+from deskhand.skills.insert import SEARCH, _above, _over, spiral
+from deskhand.skills.recess import flat_on, turn_about
 from deskhand.tasks.cliport.kits import not_in_recess
 from deskhand.tasks.eb_goals import InSorter, unmet
 from deskhand.testing.desk_scene import desk, scene_object
@@ -251,9 +252,9 @@ def test_a_piece_with_another_id_is_what_is_seen_where_it_was():
 
 def test_fingers_turn_a_piece_flat_about_where_they_hold_it_and_not_what_lies_far_from_any_side():
     axis = np.array([np.cos(0.35), np.sin(0.35), 0.0])
-    assert _flat_on(axis, [0.3, 1.9]) == pytest.approx(0.05) and _flat_on(-axis, [0.4 + np.pi]) == pytest.approx(-0.05)
-    assert _flat_on(axis, [0.0, 1.0]) == 0.0 == _flat_on(axis, [])
-    turned = transform_points(_turn_about(np.array([0.1, 0.2]), np.pi / 2), np.array([[0.1, 0.2, 0.3], [0.11, 0.2, 0.3]]))
+    assert flat_on(axis, [0.3, 1.9]) == pytest.approx(0.05) and flat_on(-axis, [0.4 + np.pi]) == pytest.approx(-0.05)
+    assert flat_on(axis, [0.0, 1.0]) == 0.0 == flat_on(axis, [])
+    turned = transform_points(turn_about(np.array([0.1, 0.2]), np.pi / 2), np.array([[0.1, 0.2, 0.3], [0.11, 0.2, 0.3]]))
     assert turned == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.1, 0.21, 0.3]]))
 
 

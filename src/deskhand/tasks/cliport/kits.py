@@ -113,8 +113,10 @@ def not_in_recess(item: TruthObject, plate: FixtureSpec) -> str:
 
 
 def middle_of(shape: str, size: Sequence[float]) -> Array:
-    """piece_T_middle (4, 4): about which an outline looks the same after its turns, the middle of its area; a triangle's is not that of the box about it, so that
-    one that is turned by 120 degrees in its recess stands with the middle of its box 11 mm beside where it was. The frame's own for what no turn leaves alike.
+    """piece_T_middle (4, 4): about which an outline looks the same after its turns, the middle of its area.
+
+    A triangle's is not that of the box about it: one that is turned by 120 degrees in its recess has the middle of its box 11 mm beside where it was.
+    The frame's own for what no turn leaves alike.
     """
     if shape not in SYMMETRY:
         return np.eye(4)
