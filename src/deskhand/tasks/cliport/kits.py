@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.geometry import Array
+from deskhand.geometry import Array, polygon_middle
 from deskhand.sim.fixtures.outlines import outline
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec, pose_at
@@ -120,10 +120,7 @@ def middle_of(shape: str, size: Sequence[float]) -> Array:
     """
     if shape not in SYMMETRY:
         return np.eye(4)
-    corners = outline(shape, size)
-    after = np.roll(corners, -1, axis=0)
-    twice = corners[:, 0] * after[:, 1] - after[:, 0] * corners[:, 1]
-    x, y = ((corners + after) * twice[:, None]).sum(axis=0) / (3 * twice.sum())
+    x, y = polygon_middle(outline(shape, size))[1]
     return pose_at(float(x), float(y), 0.0, 0.0)
 
 
