@@ -47,8 +47,8 @@ class Grasped:
 def grasped(ctx: SkillContext, seen: Held, middle: Array, closing: Sequence[float], outline: Array) -> Grasped:
     """How a piece lies whose ``middle`` (2,) and ``outline`` (K, 2) [m, world] a look had shown, between fingers that lie flat on it.
 
-    ``closing``: directions [rad about the vertical] in which it was narrowest. What the pads touch of it comes midway between them, which also tells what the
-    look was off by along the line on which they closed.
+    ``closing``: directions [rad about the vertical] in which it was narrowest. What the pads touch of it comes midway between them; by how much its outline was
+    seen beside that, along the line on which they closed, is remembered (seen_offset.py).
     """
     gripper = ctx.robot.arm.gripper
     tcp = seen.picked_from @ inverse(seen.tcp_T_object)

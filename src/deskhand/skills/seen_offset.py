@@ -1,8 +1,9 @@
-"""How far looks see things beside where the hand finds them: what a calibration of the camera leaves, learnt from what fingers have closed on.
+"""How far outlines in pictures lie beside where the hand finds what they are of, learnt from what fingers have closed on.
 
-Fingers that close on a piece bring what they touch of it midway between them; where a look saw that beside it, the look was off by so much along the line on
-which they closed. A few grasps along different lines tell the whole offset, which is the same for what lies near each other on one desk. It cancels out
-where a piece is carried to what the same look has shown, but not where it is turned on the way.
+A hand comes down where measured points say, and fingers that close bring what they touch midway between them; the outline of the same piece, by the colours
+of a picture, is seen beside that. A few grasps along different lines tell by how much in the plane: it is alike for what lies near each other on one desk,
+holes among it. It cancels out where a piece is carried to what the same picture has shown, but not where it is turned on the way. Fingers that push a piece do
+not measure where it was: a grasp beside its middle tells wrong, which is why each is believed to about a millimetre only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 
-USUAL = 0.002  # [m] standard deviation of a calibrated camera's offset along a line (docs/reality.md, `mild`: 2 mm and 0.25 degrees at 1 m)
+USUAL = 0.002  # [m] standard deviation of the offset along a line: a calibrated camera's (docs/reality.md, `mild`: 2 mm and 0.25 degrees at 1 m)
 NOISE = 0.0012  # [m] of one observation: what a look knows the middle of a piece by, measured on pieces of kits, and what fingers leave
 KEPT = 8  # observations, the newest: a camera may be moved
 OTHER = 0.006  # [m] by which an observation differs from what was known, beyond which the camera was moved, or the piece was
