@@ -302,6 +302,10 @@ def _verify(ctx: SkillContext, held: Held, before: Scene, target: SceneObject, h
     reach = float(np.hypot(*held.object.size[:2])) / 2 + BESIDE
     if _above(after, hole, reach, target.top) >= _above(before, hole, reach, target.top) + FLYING:
         raise SkillError("place_failed", f"{name} sticks out of the hole of {target.id}.", data, hint="Pick it up and try another turn.")
+    if found is None or found.id != name:  # what a look before took for it, or a strip of the board: the piece itself is inside
+        data["seen"] = False
+        for key in ("seen_as", "position"):
+            data.pop(key, None)
     inner = rest.copy()
     inner[2, 3] = target.bottom + (held.object.top - held.object.bottom) / 2
     ctx.belief.hide(replace(moved(held.object, inner), support=target.id, relation="in"))
