@@ -11,6 +11,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.color import name_color
+from deskhand.sim.spec import CONTAINER_KINDS
 
 SAME = 0.035
 """[m] between where a look told an object and where one is: beyond it the look is false."""
@@ -31,6 +32,7 @@ class TrueObject:
         start, end: where it was and is (3,) [m, world]; ``start`` is None where that is not on record.
         where: a container, ``table``, ``hand`` or ``floor``, in the end.
         reason: why the scorer says it to be amiss, empty when it is right.
+        fixed: it stands fast, or holds others.
     """
 
     name: str
@@ -41,6 +43,7 @@ class TrueObject:
     end: Array
     where: str
     reason: str
+    fixed: bool = False
 
     @property
     def reach(self) -> float:
@@ -70,6 +73,7 @@ def true_objects(result: Mapping[str, Any]) -> list[TrueObject]:
                 np.asarray(row["pose"]["position"], float),
                 str(row.get("where") or ""),
                 str(score.get("reason") or "it is amiss") if amiss and score is not None else "it is amiss" if amiss else "",
+                name not in last or row.get("kind") in CONTAINER_KINDS,
             )
         )
     return found
@@ -96,3 +100,35 @@ def known_as(steps: Steps, item: TrueObject) -> list[tuple[int, Mapping[str, Any
     if item.start is None:
         return []
     return [(number, told) for number, step in enumerate(steps) if (told := at(told_by(step), item.start, item.reach)) is not None]
+
+
+def named(step: Mapping[str, Any]) -> set[str]:
+    """Every text among the arguments of a call, and the object that its result tells."""
+    data = step.get("data")
+    found: set[str] = set()
+    left: list[Any] = [step["arguments"], data.get("object_id") if isinstance(data, Mapping) else None]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            left += list(value.values())
+        elif isinstance(value, list | tuple):
+            left += list(value)
+        elif isinstance(value, str):
+            found.add(value)
+    return found
+
+
+def handled(steps: Steps, acts: frozenset[str], item: TrueObject) -> list[Mapping[str, Any]]:
+    """The acts on an object, by the names under which looks told it, and those that were made while it was held; oldest first."""
+    ids = {str(told.get("id")) for _, told in known_as(steps, item)}
+    found, held = [], False
+    for step in steps:
+        if step["tool"] not in acts:
+            continue
+        if by_name := bool(ids & named(step)):
+            held = step["ok"]
+        elif step["tool"] == "pick":
+            held = False
+        if by_name or held:
+            found.append(step)
+    return found
