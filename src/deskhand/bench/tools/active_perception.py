@@ -116,7 +116,7 @@ def shows_more(desk: ScenarioDesk) -> Measured:
     frame = desk.frame()
     before = {name: shown_points(desk, name, frame) for name in desk.names}
     name = min(before, key=lambda name: float(before[name].mean()))
-    desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(desk.truth(name).size) / 2})
+    desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(0.02, max(desk.truth(name).size) / 2)})
     after = shown_points(desk, name, desk.frame())
     return Measured(float((after & ~before[name]).sum() / (~before[name]).sum()), "share of the surface that was not seen from home", at_least=0.2)
 
