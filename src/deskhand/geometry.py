@@ -220,3 +220,11 @@ def _counter_clockwise(polygon: Array) -> Array:
 def _signed_area(polygon: Array) -> float:
     x, y = polygon.T
     return float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+
+
+def polygon_middle(corners: Array) -> tuple[float, Array]:
+    """Area [m2] and the middle (2,) [m] of the area of a polygon (K, 2)."""
+    x, y = corners.T
+    twice = x * np.roll(y, -1) - np.roll(x, -1) * y
+    middle = ((corners + np.roll(corners, -1, axis=0)) * twice[:, None]).sum(axis=0) / (3 * twice.sum())
+    return abs(float(twice.sum())) / 2, np.asarray(middle)

@@ -20,7 +20,8 @@ from std_msgs.msg import String
 from tool_graph import DOMAIN, Graph, ros_domain
 
 from deskhand.errors import DeskhandError
-from deskhand.nodes import gripper_client
+from deskhand.etp.session import Session
+from deskhand.nodes import gripper_client, tool_server_node
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.recording.frames import COLOR
@@ -255,3 +256,16 @@ def test_a_cancelled_quick_call_is_not_waited_for(graph):
     thread.join(15)
     operator.decided.set()
     assert results[0].code == "cancelled"
+
+
+def test_processes_of_isolated_tools_start_beside_the_first_call(tmp_path, monkeypatch):
+    started = threading.Event()
+    monkeypatch.setattr(Session, "warm_up", lambda self: started.set())
+    monkeypatch.setattr(tool_server_node, "QUIET", 300.0)
+    graph = Graph(tmp_path)
+    try:
+        assert not started.wait(0.5)
+        graph.ok("detect_objects")
+        assert started.wait(10)
+    finally:
+        graph.close()

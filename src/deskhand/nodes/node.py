@@ -33,7 +33,9 @@ from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.guarded import answered
 from deskhand.nodes.node_executor import WORKERS, NodeExecutor
 from deskhand.nodes.spinner import Spinner
+from deskhand.types.heap import trim_heap
 
+TRIM_PERIOD = 5.0  # [s] wall clock; planning scenes and pictures come and go in megabytes, and the heap keeps the most that there ever were
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 EVENTS = QoSProfile(depth=200, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 """Kept for who is discovered late: the recorder has the first events too."""
@@ -62,6 +64,7 @@ class DeskhandNode(Node):
         self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
         # the first beat is the executor's: a node that takes its time to start is not one that hangs
         self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
+        self.create_timer(TRIM_PERIOD, trim_heap, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self._diagnostics = Diagnostics(self, self.health)
 
     @property

@@ -62,7 +62,7 @@ MAX_CALLS = 32
 SPARE = 16
 """Threads for what is asked besides, also when all calls wait for the operator."""
 QUIET = 10.0
-"""[s] after which the processes of isolated tools are started, where no call wanted one before."""
+"""[s] after which the processes of isolated tools are started; they are with the first call, so that they are there before a task wants one."""
 MOUNT_WAIT = 2.0
 """[s] between two looks for a namespace whose tools are mounted."""
 THREADS = 2
@@ -143,7 +143,7 @@ class ToolServerNode(DeskhandNode):
         self._watches = WatchTopics(self, lambda: {info.tool for info in self.session.watches() if info.running})
         self._mounted: list[RosToolClient] = []
         self._connections = self._mount_mcp()
-        self._closing = threading.Event()
+        self._closing, self._called = threading.Event(), threading.Event()
         for text in self.parameters.mounts.split():
             threading.Thread(target=self._mount, args=_mount_of(text), name=f"mount {text}", daemon=True).start()
         threading.Thread(target=self._warm_up, args=(registry,), name="warm up", daemon=True).start()
@@ -163,9 +163,10 @@ class ToolServerNode(DeskhandNode):
         self.get_logger().info(f"{len(registry)} tools, {modes}, {len(safety.rules)} safety rules, audit log {audit_file}, memory {self._memory.path}")
 
     def _warm_up(self, registry: Registry) -> None:
-        """Read what searches need, and start the processes of isolated tools, while nobody asks for either; else the first who asks waits for it."""
+        """Read what searches need while nobody asks for it, and start the processes of isolated tools beside the first call; else who asks waits for it."""
         registry.prepare()
-        if self._closing.wait(QUIET):
+        self._called.wait(QUIET)
+        if self._closing.is_set():
             return
         try:
             self.session.warm_up()
@@ -175,6 +176,7 @@ class ToolServerNode(DeskhandNode):
     def close(self) -> None:
         """See DeskhandNode."""
         self._closing.set()
+        self._called.set()
         self.session.close()
         self._watches.close()
         for connection in self._connections:
@@ -269,6 +271,7 @@ class ToolServerNode(DeskhandNode):
                 self.get_logger().warning(f"{tool!r} refused: {MAX_CALLS} calls are running")
                 return False
             self._count += 1
+        self._called.set()
         return True
 
     def _invoke(self, handle: ServerGoalHandle) -> InvokeTool.Result:

@@ -21,8 +21,8 @@ BASIC = frozenset(("red", "orange", "yellow", "green", "cyan", "blue", "purple",
 """Words by which looks name colours; what one of them fits alone is meant."""
 
 
-FAR = 60.0
-"""From a colour [CIELAB] on which nothing is called by it: then what has it was taken for another outline, or seen in pieces."""
+FAR = 30.0
+"""From a colour [CIELAB] on which what has it was taken for another outline, or seen in pieces: most colours that have names are farther from each other."""
 DOUBTS = 2
 """How often outlines are asked again for that reason."""
 

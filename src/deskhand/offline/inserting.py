@@ -19,6 +19,8 @@ TRIES = 3
 """How often a piece is tried."""
 BELOW = 0.014
 """Of a piece below the finger tips [m]: what is held lower meets the board with the fingers before it is in its hole."""
+OVER_BOARD = 0.006
+"""Of a piece in its recess between the board and the finger tips [m]: fingers that meet the board can neither lower it nor open."""
 SAME_PLACE = 0.03
 """[m] from where a piece was seen last, within which what a look shows under another id is that piece."""
 Place = list[float]
@@ -73,8 +75,8 @@ def insert_piece(
             return False
         fit = heard.data["fits"][min(attempt, len(heard.data["fits"]) - 1)]
         closing = {"closing": fit["closing"]} if fit.get("closing") else {}
-        below = {"below": BELOW} if fit.get("depth") is None else {}
-        picked = yield Call("pick", {"object_id": name, **closing, **below}, f"{name} goes to the hole at {fit['hole']}.")
+        below = BELOW if fit.get("depth") is None else float(fit["depth"]) + OVER_BOARD
+        picked = yield Call("pick", {"object_id": name, **closing, "below": round(below, 4)}, f"{name} goes to the hole at {fit['hole']}.")
         if not picked.ok:
             if attempt + 1 == TRIES:
                 executive.count(picked, f"picking up the {called}")

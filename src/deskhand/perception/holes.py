@@ -153,7 +153,7 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
 
     ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
     """
-    found = match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN, bottom=item.bottom)
+    found = match_drawn(frame, points, own, item.top, [piece_of(hole) for hole in holes], TURN, bottom=item.bottom)
     if not found:
         return []
 
@@ -171,7 +171,7 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
             weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
             off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
             chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
-    chosen = [replace(fit, closing=narrowest(_shrunk(fit.hole), _alike(fit, [other.turn for other in chosen if other.hole is fit.hole]))) for fit in chosen]
+    chosen = [replace(fit, closing=narrowest(piece_of(fit.hole), _alike(fit, [other.turn for other in chosen if other.hole is fit.hole]))) for fit in chosen]
     return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
 
 
@@ -203,7 +203,7 @@ def narrowest(outline: Array, turns: Sequence[float] = (0.0,)) -> tuple[float, .
 def worths(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> Array:
     """How well a piece fits each of the holes (N,), in the turn in which it fits best: its overlap, less what speaks against its size; as :func:`fits`."""
     best = np.zeros(len(holes))
-    for one in match_drawn(frame, points, own, item.top, [_shrunk(hole) for hole in holes], TURN, bottom=item.bottom):
+    for one in match_drawn(frame, points, own, item.top, [piece_of(hole) for hole in holes], TURN, bottom=item.bottom):
         best[one.number] = max(best[one.number], _worth(one, item, holes))
     return best
 
@@ -213,8 +213,8 @@ def _worth(one: DrawnMatch, item: SceneObject, holes: Sequence[Hole]) -> float:
     return one.overlap + extra - ROOM * max(0.0, float(np.log(SNUG[0] / one.size)), float(np.log(one.size / SNUG[1])))
 
 
-def _shrunk(hole: Hole) -> Array:
-    """The outline of a hole (K, 2) [m] without the room that a piece has in it."""
+def piece_of(hole: Hole) -> Array:
+    """The outline of a hole (K, 2) [m] about its middle, without the room that a piece has in it: that of what belongs there."""
     mask = without_slack(hole.mask)
     contours, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     longest = max(contours, key=len)[:, 0, ::-1]  # OpenCV tells the column, which is y here, first

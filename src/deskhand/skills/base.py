@@ -15,8 +15,10 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.perception.self_filter import joint_map
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
+from deskhand.skills.meanwhile import Meanwhile
 from deskhand.skills.out_of_view import OutOfView
 from deskhand.skills.presence import levelled
 from deskhand.skills.robot import Robot
@@ -62,14 +64,19 @@ class SkillContext:
     cancelled: Cancelled = lambda: False
     times: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
     robot_times: dict[str, float] = field(default_factory=dict)
+    timing: bool = False
 
     @contextmanager
     def timed(self, phase: str, parts: Mapping[str, float] | None = None) -> Iterator[None]:
-        """Count the wall time and the robot's time of a block, the latter under ``phase``, or shared out as ``parts`` are."""
-        start, since = time.perf_counter(), _now(self)
+        """Count the wall time and the robot's time of a block, the latter under ``phase``, or shared out as ``parts`` are; not of one inside another."""
+        if self.timing:
+            yield
+            return
+        start, since, self.timing = time.perf_counter(), _now(self), True
         try:
             yield
         finally:
+            self.timing = False
             self.times[phase] += time.perf_counter() - start
             spent = max(0.0, np.nan_to_num(_now(self) - since))  # a clock that stands still, or starts anew, tells nothing
             for name, share in (parts or {phase: 1.0}).items():
@@ -336,13 +343,23 @@ class SkillContext:
         gripper = self.robot.arm.gripper
         return gripper.width_of(float(self.robot.joint_state().of([gripper.joint])[0]))
 
-    def grip(self, width: float, force: float | None = None) -> GripperReport:
-        """Move the fingers, timed; raises ``cancelled`` after the gripper was stopped."""
+    def grip(self, width: float, force: float | None = None, meanwhile: Callable[[], None] | None = None) -> GripperReport:
+        """Move the fingers, timed; raises ``cancelled`` after the gripper was stopped.
+
+        ``meanwhile`` is called once, by this thread, while they move; what it raises is raised when they have come to rest.
+        """
         self.check()
+        cancelled = Meanwhile(meanwhile, self.cancelled)
         with self.timed("motion", {GRIPPER: 1.0}):
-            report = self.robot.gripper(width, force, self.cancelled)
+            report = self.robot.gripper(width, force, cancelled)
         self.check()
+        cancelled.end()
         return report
+
+    def joints_with(self, width: float) -> dict[str, float]:
+        """The measured joints, but for fingers that are ``width`` [m] apart: for a plan that is made while they move."""
+        gripper = self.robot.arm.gripper
+        return {**joint_map(self.robot.joint_state()), gripper.joint: float(gripper.position_of(width))}
 
 
 def skill(function: Callable[Concatenate[SkillContext, P], SkillResult]) -> Callable[Concatenate[SkillContext, P], SkillResult]:

@@ -25,6 +25,7 @@ from deskhand.skills.out_of_view import robot_in
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
+from deskhand.skills.seen_offset import SeenOffset
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
 
@@ -38,7 +39,7 @@ TOUCH = "touch"
 """The source of a label that comes from what an object was like in the gripper."""
 _BELIEVED = (
     *("scene", "held", "fresh", "attached", "hidden", "outside", "shut", "known", "felt", "corrections", "again", "alike", "pans", "columns"),
-    *("backdrop", "approached", "brought"),
+    *("backdrop", "approached", "brought", "seen_offset"),
 )
 _READ = ("scene", "held", "fresh", "attached", "hidden", "known", "felt")
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
@@ -109,6 +110,7 @@ class Belief:
         backdrop: the picture of the last look of a camera that stands still, and of those since that showed what was expected.
         approached: what the open hand went on to after it had put something down.
         brought: what the hand has brought to where it goes, held still.
+        seen_offset: how far looks see things beside where the fingers have found them.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -132,6 +134,7 @@ class Belief:
         self.backdrop: Backdrop | None = None
         self.approached: Approached | None = None
         self.brought: Brought | None = None
+        self.seen_offset = SeenOffset()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""

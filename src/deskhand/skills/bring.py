@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,47 +31,81 @@ CLEAR = 0.06  # [m] that it has been raised by when it is looked for at its plac
 
 
 @dataclass
-class _Way:
+class _Progress:
     """How it went: ``why`` it was halted, ``looked`` whether its place was seen, empty."""
 
     why: str = ""
     looked: bool = False
 
 
-def bring(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, width: float, container_id: str, touch: Touch, lift: float) -> bool | None:
-    """Up by ``lift`` [m] where it may ``touch`` what it stands among, over the container, and down to where it is let go.
+@dataclass(frozen=True)
+class Course:
+    """How ``item`` is brought to a container: its ``grasp``, where it is let go, the way there, the tcp pose (4, 4) at its start, and from which state of the
+    way on the arm does not hide where it stood, None for never.
+    """
 
-    ``item`` is between the fingers, ``width`` [m] apart, and the planner has been told so. Fingers and pictures must say all along that it is held.
+    item: SceneObject
+    grasp: Grasp
+    spot: Spot
+    plan: Plan
+    closed_at: Array
+    moment: int | None
 
-    Returns:
-        None where that cannot be planned: nothing has moved. Else whether a picture has shown that it has left its place.
 
-    Raises:
-        DeskhandError: ``grasp_failed`` when it is not held; what was in the hand, if anything, is above where it was again, or near that. Those of motion.
+def course(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, width: float, container_id: str, touch: Touch, lift: float) -> Course | None:
+    """Up by ``lift`` [m] where it may ``touch`` what it stands among, over the container, and down to where it is let go; None where that cannot be planned.
+
+    ``item`` is between the fingers, or will be when they are ``width`` [m] apart, and the planner has been told so. It plans with the fingers as they stand:
+    what is free for open ones is free for closed ones.
     """
     container = next((other for other in scene.objects if other.id == container_id and other.is_container), None)
     if container is None or item.support != "table" or ctx.robot.camera_mount() is not None or any(other.support == item.id for other in scene.objects):
         return None
-    belief, before = ctx.belief, ctx.belief.scene
-    closed_at = ctx.robot.tcp_pose().copy()
-    tcp_T_object = np.linalg.inv(closed_at) @ item.pose
-    belief.held = settled(Held(item, grasp, width, tcp_T_object, item.pose), ctx.robot.arm.gripper)
-    belief.scene = replace(scene, objects=tuple(other for other in scene.objects if other.id != item.id))
-    try:
-        planned = _planned(ctx, belief.held, container, touch, lift)
-        if planned is None:
-            return None
-        spot, plan = planned
-        way = _Way()
+    held = _held(ctx, item, grasp, width)
+    with _holding(ctx, scene, held):
+        planned = _planned(ctx, held, container, touch, lift)
+    if planned is None:
+        return None
+    moment = first_in_sight(ctx, planned[1], transform_points(item.pose, GRID * item.size))
+    return Course(item, grasp, *planned, ctx.robot.tcp_pose().copy(), moment)
+
+
+def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_id: str, lift: float) -> bool:
+    """Along the course, the fingers ``width`` [m] apart. They and a picture must say all along that it is held.
+
+    Returns:
+        Whether a picture has shown that it has left its place.
+
+    Raises:
+        DeskhandError: ``grasp_failed`` when it is not held; what was in the hand, if anything, is above where it was again, or near that. Those of motion.
+    """
+    item, progress = way.item, _Progress()
+    with _holding(ctx, scene, _held(ctx, item, way.grasp, width, way.closed_at)):
         try:
-            _go(ctx, plan, scene, item, closed_at, spot, way)
+            _go(ctx, way, scene, progress)
         except DeskhandError as error:
-            if error.code not in HALTED and not way.why:
+            if error.code not in HALTED and not progress.why:
                 raise
-            _back(ctx, closed_at, lift)
-            raise DeskhandError("grasp_failed", f"{item.id} was brought to {container_id}, and halted on the way: {way.why or error.message}") from error
-        belief.brought = Brought(item.id, container_id, spot, ctx.robot.tcp_pose().copy())
-        return way.looked
+            _back(ctx, way.closed_at, lift)
+            raise DeskhandError("grasp_failed", f"{item.id} was brought to {container_id}, and halted on the way: {progress.why or error.message}") from error
+    ctx.belief.brought = Brought(item.id, container_id, way.spot, ctx.robot.tcp_pose().copy())
+    return progress.looked
+
+
+def _held(ctx: SkillContext, item: SceneObject, grasp: Grasp, width: float, closed_at: Array | None = None) -> Held:
+    """``item`` between fingers that are ``width`` [m] apart, the tcp where it is, or was when they closed."""
+    tcp = ctx.robot.tcp_pose() if closed_at is None else closed_at
+    return settled(Held(item, grasp, width, np.linalg.inv(tcp) @ item.pose, item.pose), ctx.robot.arm.gripper)
+
+
+@contextmanager
+def _holding(ctx: SkillContext, scene: Scene, held: Held) -> Iterator[None]:
+    """As long as this is believed to be held, and not to stand where it was."""
+    belief, before = ctx.belief, ctx.belief.scene
+    belief.held = held
+    belief.scene = replace(scene, objects=tuple(other for other in scene.objects if other.id != held.object.id))
+    try:
+        yield
     finally:
         belief.held, belief.scene = None, before
 
@@ -103,31 +139,30 @@ def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: Touch
     return None
 
 
-def _go(ctx: SkillContext, plan: Plan, scene: Scene, item: SceneObject, closed_at: Array, spot: Spot, way: _Way) -> None:
-    """Along ``plan``; halted when the fingers, or a picture of where it was, say that it is not held. What it touches down on just above is where it goes."""
+def _go(ctx: SkillContext, way: Course, scene: Scene, progress: _Progress) -> None:
+    """Along ``way``; halted when the fingers, or a picture of where it was, say that it is not held. What it touches down on just above is where it goes."""
     held = ctx.belief.held
     assert held is not None
-    moment = first_in_sight(ctx, plan, transform_points(item.pose, GRID * item.size))
     asked = False
 
     def watch() -> bool:
         nonlocal asked
         if not is_held(ctx, held):
-            way.why = "the fingers do not stand as they did"
+            progress.why = "the fingers do not stand as they did"
             return True
-        if asked or moment is None or index_now(ctx, plan) < moment or ctx.robot.tcp_pose()[2, 3] < closed_at[2, 3] + CLEAR:
+        if asked or way.moment is None or index_now(ctx, way.plan) < way.moment or ctx.robot.tcp_pose()[2, 3] < way.closed_at[2, 3] + CLEAR:
             return False
         asked = True
-        way.why = _not_gone(ctx, scene, item)
-        way.looked = not way.why
-        return bool(way.why)
+        progress.why = _not_gone(ctx, scene, way.item)
+        progress.looked = not progress.why
+        return bool(progress.why)
 
     try:
-        ctx.execute(plan, watch)
+        ctx.execute(way.plan, watch)
     except DeskhandError as error:
         now = ctx.robot.tcp_pose()
-        left = float(now[2, 3] - spot.release[2, 3])
-        if error.code in HALTED and left < TOUCHED and float(np.linalg.norm(now[:2, 3] - spot.release[:2, 3])) < TOUCHED:
+        left = float(now[2, 3] - way.spot.release[2, 3])
+        if error.code in HALTED and left < TOUCHED and float(np.linalg.norm(now[:2, 3] - way.spot.release[:2, 3])) < TOUCHED:
             log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
             return
         raise

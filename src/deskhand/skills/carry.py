@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -211,24 +213,45 @@ def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, st
     return ctx.plan(goal, PlanOptions(allow=allow, draft=draft))
 
 
-def release(ctx: SkillContext, held: Held, near: Collection[str] = (), onward: Callable[[Touch], Scene | None] | None = None) -> Scene | None:
-    """Open, tell the planner, rise. ``near``: what else the fingers may touch there.
+class NextMotion(Protocol):
+    """Where the hand goes from what it lets go, instead of up."""
 
-    ``onward``: where the hand goes instead, touching what it is told, and the scene that was seen on the way, or None where it could not. Returns that.
-    """
+    def plan(self, touch: Touch, opened: float) -> None:
+        """While the fingers open, which will be ``opened`` [m] apart and may ``touch`` what they let go."""
+
+    def go(self, touch: Touch) -> Scene | None:
+        """The scene that was seen on the way; None where it could not go."""
+
+
+def release(ctx: SkillContext, held: Held, near: Collection[str] = (), onward: NextMotion | None = None) -> Scene | None:
+    """Open, tell the planner, rise, or go ``onward``. ``near``: what else the fingers may touch there. Returns what was seen on the way onward."""
     ctx.step(0.65, f"let {held.object.id} go")
     ctx.belief.disturb()
     width = max(held.width, ctx.width())
     gripper = ctx.robot.arm.gripper
     opened = released_opening(width, gripper)
-    report = ctx.grip(opened)
-    if report.width < min(width + 0.002, gripper.width_max - OPEN):
-        raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
+    allow = tuple(("gripper", name) for name in (held.object.id, *near))
+    attached, direct = ctx.belief.attached, onward if not gripper.one_sided else None
+
+    def plan_on(onward: NextMotion) -> None:
+        try:
+            ctx.detach()  # for the planner it stands where it is let go
+            onward.plan(allow, opened)
+        except DeskhandError as error:  # whether they open counts more; it is planned again then
+            log.info("nothing is planned while the fingers open: %s: %s", error.code, error)
+
+    try:
+        report = ctx.grip(opened, meanwhile=partial(plan_on, direct) if direct is not None else None)
+        if report.width < min(width + 0.002, gripper.width_max - OPEN):
+            raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
+    except DeskhandError:
+        if attached and not ctx.belief.attached:
+            ctx.attach(attached)
+        raise
     ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()
-    allow = tuple(("gripper", name) for name in (held.object.id, *near))
     move_off(ctx, opened, width, allow)
-    if onward is not None and (seen := onward(allow)) is not None:
+    if onward is not None and (seen := onward.go(allow)) is not None:
         return seen
     try:
         ctx.leave(RISE, allow, least=0.2)

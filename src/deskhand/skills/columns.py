@@ -34,12 +34,12 @@ class Columns:
         self.pairs = {key: pair for key, pair in self.pairs.items() if name not in (pair[0].id, pair[1].id)}
 
     def apart(self, scene: Scene) -> Scene:
-        """The scene with each column in two. A pair whose upper one is shown by itself is none any more."""
+        """The scene with each column in two. A pair whose upper one is shown by itself is none any more; the column may have the id of either."""
         for name, (upper, lower) in list(self.pairs.items()):
-            if any(item.id == name for item in scene.objects):
+            column = next((item for item in scene.objects if _as_one(item, upper, lower)), None)
+            if any(item.id == name and item is not column for item in scene.objects):
                 del self.pairs[name]
                 continue
-            column = next((item for item in scene.objects if _as_one(item, upper, lower)), None)
             found = _upper_of(column, upper, lower) if column is not None else None
             if column is not None and found is not None:
                 below = replace(lower, points=column.points[column.points[:, 2] < lower.top])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, inverse, make_transform, transform_points
+from deskhand.geometry import Array, convex_gap, convex_hull, inverse, make_transform, transform_points
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.types import NameCandidate, Scene, SceneObject
 
@@ -17,7 +17,7 @@ MODEL = "model"
 FEWEST = 25
 """Measured points that a part needs; with fewer its extents say little."""
 BESIDE = 0.03
-"""[m] between the boxes of segments beyond which they are not one object any more, whatever was said."""
+"""[m] between segments beyond which they are not one object any more, whatever was said."""
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,10 @@ def _corners(item: SceneObject) -> Array:
 
 
 def _gap(a: SceneObject, b: SceneObject) -> float:
-    """Between the upright boxes around two objects [m]; 0 where they overlap."""
-    low = np.maximum(_corners(a).min(axis=0), _corners(b).min(axis=0))
-    high = np.minimum(_corners(a).max(axis=0), _corners(b).max(axis=0))
-    return float(np.linalg.norm(np.maximum(low - high, 0.0)))
+    """Between two objects [m], each its outline from above over its height; 0 where they overlap."""
+    one, other = _corners(a), _corners(b)
+    above = max(one[:, 2].min() - other[:, 2].max(), other[:, 2].min() - one[:, 2].max(), 0.0)
+    return float(np.hypot(convex_gap(convex_hull(one[:, :2]), convex_hull(other[:, :2])), above))
 
 
 def _about_z(yaw: float) -> Array:

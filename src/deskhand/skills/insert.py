@@ -16,8 +16,8 @@ from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import RISE, check_held, ready, release
 from deskhand.skills.change_detection import disturbed
-from deskhand.skills.grasp_choice import ALONG
 from deskhand.skills.place import look_after
+from deskhand.skills.recess import as_it_lay, board_level, flat_on, grasped, lean_of, leans, outline_of, standing
 from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult, moved
 
 log = logging.getLogger(__name__)
@@ -41,12 +41,10 @@ STEP_RECESS = 0.002  # [m] ..
 WORKED = (SEARCH_RECESS, SEARCH)  # [m] the same while it is worked in: the second time where the first did not help
 STICKS = 0.005  # [m] above the board from which on something sticks out of the hole
 BESIDE = 0.004  # [m] about the piece, were it in the hole's middle, in which that is looked for
-SHIFTED = 0.008  # [m] by which fingers shift a piece at most: more is a grasp that is not understood
 PLAY = 0.006  # [m] by which the fingers open to let a piece fall into its recess
 BESIDE_RECESS = 0.010  # [m] from its place that what is in a recess is seen at most
 IN = 0.0025  # [m] by which the height of what is in a recess may differ: half of how deep those of kits are
 UPPER = 0.9  # quantile of the heights of what stands there, at which its top is: what leans has a higher one
-BIN = 0.002  # [m] of heights that are counted together
 FLYING = 5  # points above the board, more than there were before, from which on they are no noise of the depth
 
 
@@ -104,12 +102,12 @@ def insert(
         )
     else:
         assert seen is not None  # ready: it is held
-        level = _board_level(scene, target)
-        tcp, shift = _between(ctx, seen)
-        moved_by = make_transform(translation=[*shift, 0.0]) @ _turn_about(tcp[:2, 3], _flat_on(tcp[:3, 1], closing))
-        at = transform_points(moved_by, np.array([[*(held.object.position[:2] if middle is None else np.asarray(middle, dtype=float)), 0.0]]))[0, :2]
-        angle = turn - float(np.arctan2(moved_by[1, 0], moved_by[0, 0]))
-        way = _way(ctx, held, level, where, angle, at, min(DEEPEST, depth), (tcp, moved_by @ held.picked_from))
+        level = board_level(scene, target)
+        at = held.object.position[:2] if middle is None else np.asarray(middle, dtype=float)
+        by = grasped(ctx, seen, at, closing, as_it_lay(outline_of(ctx, scene, target, where), turn) + at)
+        at = transform_points(by.moved_by, np.array([[*at, 0.0]]))[0, :2]
+        angle = turn - float(np.arctan2(by.moved_by[1, 0], by.moved_by[0, 0]))
+        way = _way(ctx, held, level, where - by.off, angle, at, min(DEEPEST, depth), (by.tcp, by.moved_by @ held.picked_from))
     names = [item.id for item in scene.objects if item.id != held.object.id and (item.id == target_id or _over(target, item.position[:2]))]
     allow = tuple((one, name) for name in names for one in (held.object.id, "gripper"))
     data: dict[str, Any] = {"object_id": held.object.id, "tried": 0, "depth": 0.0}
@@ -132,7 +130,7 @@ def insert(
     if depth is not None:
         for search in WORKED:
             try:
-                return _verify_rest(ctx, held, scene, target, level - depth, rest, data)
+                return _verify_rest(ctx, held, scene, target, level, depth, rest, data)
             except SkillError as error:
                 if float(data.get("off", np.inf)) > BESIDE_RECESS:
                     raise
@@ -140,7 +138,7 @@ def insert(
             data["worked_in"] = True
             there = [item.id for item in ctx.scene().objects if item.id == target_id or _over(target, item.position[:2])]
             _work_in(ctx, held, way, tuple(("gripper", name) for name in there), search)
-        return _verify_rest(ctx, held, scene, target, level - depth, rest, data)
+        return _verify_rest(ctx, held, scene, target, level, depth, rest, data)
     return _verify(ctx, held, scene, target, where, rest, data)
 
 
@@ -156,37 +154,9 @@ def _looks_off(held: Held, seen: Held) -> Array:
     return np.asarray(across[:2] * float(seen.tcp_T_object[1, 3] - held.tcp_T_object[1, 3]))
 
 
-def _between(ctx: SkillContext, seen: Held) -> tuple[Array, Array]:
-    """world_T_tcp (4, 4) at the grasp, and how far (2,) [m] the fingers shifted the piece as they closed: the middle of where they touch it came to their own.
-
-    What is not alike on both sides has its middle beside that: turned about the wrong one it would miss by twice as much.
-    """
-    tcp = seen.picked_from @ inverse(seen.tcp_T_object)
-    touched = transform_points(inverse(tcp), np.asarray(seen.grasp.contacts, dtype=float).mean(axis=0)[None])[0]
-    by = float(ctx.robot.arm.gripper.tcp_offset(seen.width)[1] - touched[1])
-    return tcp, np.asarray(tcp[:2, 1] * (by if abs(by) < SHIFTED else 0.0))
-
-
 def _turned(held: Held, closing: Sequence[float]) -> float:
     """By how much [rad] the fingers have turned it, as far as is known: between not at all and until they lay flat on it, of which this is the middle."""
-    return _flat_on((held.picked_from @ inverse(held.tcp_T_object))[:3, 1], closing) / 2
-
-
-def _flat_on(axis: Array, closing: Sequence[float]) -> float:
-    """By how much [rad] fingers that close along ``axis`` (3,) turn what is narrowest along ``closing`` until they lie flat on it; 0 where that is too far.
-
-    This is the turn of long sides that are gripped in a recess's piece: what a look knows less well than how its hole is turned falls out of it.
-    """
-    off = [(float(np.arctan2(axis[1], axis[0])) - one + np.pi / 2) % np.pi - np.pi / 2 for one in closing]
-    least = min(off, key=abs, default=0.0)
-    return least if abs(least) < ALONG else 0.0
-
-
-def _turn_about(place: Array, angle: float) -> Array:
-    """The transform (4, 4) that turns by an angle [rad] about the vertical through a place (2,) [m]."""
-    middle = np.array([*place, 0.0])
-    rotation = rotation_about([0.0, 0.0, 1.0], angle)
-    return make_transform(rotation, middle - rotation @ middle)
+    return flat_on((held.picked_from @ inverse(held.tcp_T_object))[:3, 1], closing) / 2
 
 
 def _way(ctx: SkillContext, held: Held, level: float, hole: Array, turn: float, middle: Array | None, deepest: float, picked: tuple[Array, Array]) -> _Way:
@@ -332,6 +302,10 @@ def _verify(ctx: SkillContext, held: Held, before: Scene, target: SceneObject, h
     reach = float(np.hypot(*held.object.size[:2])) / 2 + BESIDE
     if _above(after, hole, reach, target.top) >= _above(before, hole, reach, target.top) + FLYING:
         raise SkillError("place_failed", f"{name} sticks out of the hole of {target.id}.", data, hint="Pick it up and try another turn.")
+    if found is None or found.id != name:  # what a look before took for it, or a strip of the board: the piece itself is inside
+        data["seen"] = False
+        for key in ("seen_as", "position"):
+            data.pop(key, None)
     inner = rest.copy()
     inner[2, 3] = target.bottom + (held.object.top - held.object.bottom) / 2
     ctx.belief.hide(replace(moved(held.object, inner), support=target.id, relation="in"))
@@ -343,15 +317,20 @@ def _within(target: SceneObject, item: SceneObject) -> bool:
     return _over(target, item.position[:2]) and item.top < target.top + STICKS
 
 
-def _verify_rest(ctx: SkillContext, held: Held, before: Scene, target: SceneObject, ground: float, rest: Array, data: dict[str, Any]) -> SkillResult:
-    """Look: what stands on the ``ground`` of the recess [m] has to be seen there, no higher than it does so, also where it looks like a part of the board."""
+def _verify_rest(
+    ctx: SkillContext, held: Held, before: Scene, target: SceneObject, level: float, depth: float, rest: Array, data: dict[str, Any]
+) -> SkillResult:
+    """Look: what stands on the ground of the recess, ``depth`` [m] below the ``level`` of the board, has to be seen there, no higher than it does so and level,
+    also where it looks like a part of the board.
+    """
+    ground = level - depth
     after, found, seen = look_after(ctx, held, before, rest)
     data |= seen
     name, high = held.object.id, held.object.top - held.object.bottom
     data["disturbed"] = disturbed(before, after, (name, target.id))
     if found is not None and not _over(target, found.position[:2]):
         raise SkillError("place_failed", f"{name} is not in {target.id}: it is seen at {np.round(found.position[:2], 3).tolist()}.", data)
-    there = _standing(after, rest[:2, 3], float(np.hypot(*held.object.size[:2])) / 2 + BESIDE, ground + high / 2)
+    there = standing(after, rest[:2, 3], float(np.hypot(*held.object.size[:2])) / 2 + BESIDE, ground + high / 2)
     if len(there) < FLYING:
         raise SkillError("place_failed", f"{name} is not seen in {target.id}.", data, hint="Look again.")
     middle = (there[:, :2].min(axis=0) + there[:, :2].max(axis=0)) / 2
@@ -361,28 +340,11 @@ def _verify_rest(ctx: SkillContext, held: Held, before: Scene, target: SceneObje
         raise SkillError(
             "place_failed", f"{name} is not in the recess: it is seen {1000 * off:.0f} mm beside it, {1000 * over:+.0f} mm above its height.", data
         )
+    if leans(there, float(max(held.object.size[:2])), depth):
+        raise SkillError("place_failed", f"{name} is not in the recess: it leans by {np.degrees(lean_of(there)):.0f} degrees.", data)
     if found is None:
         ctx.belief.hide(replace(moved(held.object, rest), support=target.id, relation="on"))
     return SkillResult("", f"{name} is in a recess of {target.id}: seen there, {1000 * over:+.0f} mm from its height", data)
-
-
-def _board_level(scene: Scene, board: SceneObject) -> float:
-    """The height [m] of the upper side of a board on which other things may stand: that of most of its points."""
-    points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
-    local = transform_points(inverse(board.pose), points)
-    own = points[(np.abs(local[:, :2]) <= np.asarray(board.size[:2], dtype=float) / 2).all(axis=1), 2]
-    own = own[(own > board.bottom + STICKS) & (own < board.top + STICKS)]
-    if len(own) < FLYING:
-        return float(board.top)
-    counts, edges = np.histogram(own, np.arange(own.min(), own.max() + 2 * BIN, BIN))
-    most = edges[int(np.argmax(counts))] + BIN / 2
-    return float(np.median(own[np.abs(own - most) < BIN]))
-
-
-def _standing(scene: Scene, place: Array, reach: float, above: float) -> Array:
-    """Points (N, 3) of a look within ``reach`` [m] of a place (2,) and above a height [m]."""
-    points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
-    return np.asarray(points[(np.linalg.norm(points[:, :2] - place, axis=1) < reach) & (points[:, 2] > above)])
 
 
 def _above(scene: Scene, place: Array, reach: float, level: float) -> int:

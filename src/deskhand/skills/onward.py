@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,47 +37,71 @@ def already_about(ctx: SkillContext, item: SceneObject) -> Grasp | None:
     return there.grasp if off < AT_POSE and rotation_angle(tcp, there.grasp.pose) < TURNED and ctx.width() > there.grasp.width else None
 
 
-def go_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, touch: Touch) -> Scene | None:
-    """Up from where something was ``put`` and on to the best grasp of ``next_object_id``; the hand may ``touch`` what it lets go.
+class Onward:
+    """From where something was ``put`` up and on to the best grasp of ``next_object_id``, in the scene ``before`` it was put there."""
 
-    Returns:
-        The scene as a picture on the way has shown it, the arm about the next object. None where that was not to be had: the arm stands where it did, or has
-        halted on its way, and a look is needed.
-    """
-    item = next((other for other in before.objects if other.id == next_object_id and not other.is_container), None)
-    why = untold(ctx, put, before) if item is not None else f"there is no {next_object_id}"
-    if item is None or why:
-        log.info("not straight on to %s: %s", next_object_id, why)
-        return None
-    try:
-        planned = _planned(ctx, before, item, touch)
-    except DeskhandError as error:
-        if error.code not in UNREACHED | {REFUSED, "no_grasp", "plan_expired"}:
-            raise
-        log.info("not straight on to %s: %s: %s", item.id, error.code, error)
-        return None
-    if planned is None:
-        return None
-    plan, there = planned
-    moment = first_in_sight(ctx, plan, transform_points(put.item.pose, GRID * (put.item.size + 2 * CHANGE.beside)), LEFT)
-    if moment is None:
-        log.info("not straight on to %s: the arm would hide what was put down", item.id)
-        return None
-    return _go(ctx, put, before, plan, there, moment)
+    def __init__(self, ctx: SkillContext, put: Put, before: Scene, next_object_id: str) -> None:
+        self._ctx, self._put, self._before = ctx, put, before
+        self._item = next((other for other in before.objects if other.id == next_object_id and not other.is_container), None)
+        self._why = untold(ctx, put, before) if self._item is not None else f"there is no {next_object_id}"
+        self._course: _Course | None = None
+
+    def plan(self, touch: Touch, opened: float) -> None:
+        """While the fingers open: they will be ``opened`` [m] apart, and may ``touch`` what they let go."""
+        if not self._why:
+            self._course = self._planned(touch, opened)
+
+    def go(self, touch: Touch) -> Scene | None:
+        """As planned, or planned now that the fingers stand open.
+
+        Returns:
+            The scene as a picture on the way has shown it, the arm about the next object. None where that was not to be had: the arm stands where it did, or
+            has halted on its way, and a look is needed.
+        """
+        if not self._why and self._course is None:
+            self._course = self._planned(touch)
+        if self._why or self._course is None:
+            log.info("not straight on: %s", self._why or f"no grasp of {self._item.id if self._item else 'it'} can be planned with the fingers as they are")
+            return None
+        if self._course.moment is None:
+            log.info("not straight on to %s: the arm would hide what was put down", self._course.there.item.id)
+            return None
+        return _go(self._ctx, self._put, self._before, self._course)
+
+    def _planned(self, touch: Touch, opened: float | None = None) -> _Course | None:
+        """``opened``: the fingers will be so far apart [m]; None: they stand as they do, and may open further."""
+        assert self._item is not None
+        try:
+            return _planned(self._ctx, self._put, self._before, self._item, touch, opened)
+        except DeskhandError as error:
+            if error.code not in UNREACHED | {REFUSED, "no_grasp", "plan_expired"}:
+                raise
+            log.info("not straight on to %s: %s: %s", self._item.id, error.code, error)
+            return None
 
 
-def _planned(ctx: SkillContext, scene: Scene, item: SceneObject, touch: Touch) -> tuple[Plan, Approached] | None:
-    """Up, to the pregrasp and on to a grasp as one motion, with the fingers as wide as they are."""
+@dataclass(frozen=True)
+class _Course:
+    """The way there, what it is about, and from which state of the way on a picture shows what was put down, None for never."""
+
+    plan: Plan
+    there: Approached
+    moment: int | None
+
+
+def _planned(ctx: SkillContext, put: Put, scene: Scene, item: SceneObject, touch: Touch, opened: float | None) -> _Course | None:
+    """Up, to the pregrasp and on to a grasp as one motion."""
     with ctx.timed("grasping"):
         grasps = ctx.robot.generate_grasps(scene, item.id, GRASPS[0])
     top = ctx.robot.tcp_pose().copy()
     top[2, 3] += RISE
     pairs = (("gripper", item.id),)
     for grasp in grasps:
-        if not _open_enough(ctx, grasp, touch):
+        if not (_open_enough(ctx, grasp, touch) if opened is None else opened > _wanted(ctx, grasp) - OPEN_ENOUGH):
             continue
         goal = pregrasp_joints(ctx, scene, item, grasp)
-        up = ctx.plan_line((top,), PlanOptions(allow=touch, min_fraction=0.5, draft=True))
+        start = None if opened is None else ctx.joints_with(opened)
+        up = ctx.plan_line((top,), PlanOptions(start=start, allow=touch, min_fraction=0.5, draft=True))
         try:
             plan = ctx.plan_then_line(goal, grasp.pose, pairs, up.id)
         except DeskhandError as error:
@@ -84,14 +109,19 @@ def _planned(ctx: SkillContext, scene: Scene, item: SceneObject, touch: Touch) -
                 raise
             log.info("grasp of %s cannot be planned from here: %s: %s", item.id, error.code, error)
             continue
-        return plan, Approached(item, grasp)
-    log.info("not straight on to %s: no grasp of it can be planned with the fingers as they are", item.id)
+        corners = transform_points(put.item.pose, GRID * (put.item.size + 2 * CHANGE.beside))
+        return _Course(plan, Approached(item, grasp), first_in_sight(ctx, plan, corners, LEFT))
     return None
+
+
+def _wanted(ctx: SkillContext, grasp: Grasp) -> float:
+    """How far apart [m] the fingers shall be for it."""
+    return float(grasp.opening or ctx.robot.arm.gripper.width_max)
 
 
 def _open_enough(ctx: SkillContext, grasp: Grasp, touch: Touch) -> bool:
     """Whether the fingers stand wide enough for ``grasp``; they open further where there is room for that."""
-    gripper, wanted = ctx.robot.arm.gripper, grasp.opening or ctx.robot.arm.gripper.width_max
+    gripper, wanted = ctx.robot.arm.gripper, _wanted(ctx, grasp)
     if ctx.width() > wanted - OPEN_ENOUGH:
         return True
     with ctx.timed("planning"):
@@ -103,8 +133,10 @@ def _open_enough(ctx: SkillContext, grasp: Grasp, touch: Touch) -> bool:
     return ctx.width() > wanted - OPEN_ENOUGH
 
 
-def _go(ctx: SkillContext, put: Put, before: Scene, plan: Plan, there: Approached, moment: int) -> Scene | None:
-    """Along ``plan``, with a picture from the state ``moment`` on; halted where it does not show what it should."""
+def _go(ctx: SkillContext, put: Put, before: Scene, way: _Course) -> Scene | None:
+    """Along the way, with a picture; halted where that does not show what it should."""
+    plan, there, moment = way.plan, way.there, way.moment
+    assert moment is not None
     seen: Scene | None = None
     asked = False
 

@@ -16,7 +16,7 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import SkillContext, SkillError, skill
-from deskhand.skills.bring import bring
+from deskhand.skills.bring import Course, bring, course
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.grasp_choice import AGAIN, OPEN_ENOUGH, PREGRASP, UNPLANNED, find_grasp, way_back
@@ -50,6 +50,7 @@ class _Trace:
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again. ``way`` (3,) [m] that it was lifted.
+        course: how it is brought to where it goes in one motion, None where it is not.
         track: how far the fingers were apart on the way up.
         apart: [m] by which what is in the gripper is put down beside where it was, away from the rest of what was taken for one object.
     """
@@ -64,6 +65,7 @@ class _Trace:
     lift_touch: tuple[tuple[str, str], ...] = ()
     apart: Array = field(default_factory=lambda: np.zeros(3))
     track: LiftTrack | None = None
+    course: Course | None = None
     way: Array = field(default_factory=lambda: np.zeros(3))
 
 
@@ -130,31 +132,18 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
     if approach is not None:
         ctx.execute(approach)
     move_onto(ctx, grasp, trace.touch)
-    ctx.step(0.55, f"close on {item.id}")
-    trace.closing, trace.closed = (item, grasp), None
-    closed = ctx.grip(gripper.width_min, grasp.force or gripper.force_default)
-    trace.data.update(closed=True, closed_width=round(closed.width, 4))
-    trace.closed = closed.width
-    if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
-        raise DeskhandError(
-            "grasp_failed",
-            f"the fingers closed to {1000 * closed.width:.1f} mm where {item.id} should be {1000 * grasp.width:.0f} mm wide: nothing is between them; "
-            "it stands elsewhere, or was pushed away.",
-        )
-    _attached(ctx, item, parts, trace)
-    if into and not parts:
+    closed_width = _close(ctx, scene, item, grasp, parts, into if not parts else "", trace)
+    if trace.course is not None:
         ctx.step(0.65, f"bring {item.id} to {into}")
-        looked = bring(ctx, scene, item, grasp, closed.width, into, trace.lift_touch, LIFT)
-        if looked is not None:
-            return _brought(ctx, item, grasp, closed.width, looked, trace)
+        return _brought(ctx, item, grasp, closed_width, bring(ctx, scene, trace.course, closed_width, into, LIFT), trace)
     ctx.step(0.65, f"lift {item.id}")
     lifted = _lift(ctx, trace)
-    width, gave = _width_at_rest(ctx, closed.width)
+    width, gave = _width_at_rest(ctx, closed_width)
     if width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError(
             "grasp_failed",
-            f"{item.id} slipped out {_where_it_gave(trace, closed.width, lifted)}: the fingers are {1000 * width:.1f} mm apart after the lift, "
-            f"{1000 * closed.width:.1f} before.",
+            f"{item.id} slipped out {_where_it_gave(trace, closed_width, lifted)}: the fingers are {1000 * width:.1f} mm apart after the lift, "
+            f"{1000 * closed_width:.1f} before.",
         )
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
@@ -170,12 +159,12 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
         trace.apart = APART * way_apart(frame, item, support_height(scene, item))
     if at_place == "there" or (gave and at_place != "gone"):
         what = "or a part of it is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
-        raise DeskhandError("grasp_failed", f"{item.id} {what}; the gripper holds something else or nothing{_off(closed.width, grasp.width)}.")
+        raise DeskhandError("grasp_failed", f"{item.id} {what}; the gripper holds something else or nothing{_off(closed_width, grasp.width)}.")
     if fell:
         raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the gripper.")
-    if wrong := _more_than(item, along, parts, closed.width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
+    if wrong := _more_than(item, along, parts, closed_width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
         raise DeskhandError(
-            "grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the gripper holds that, or more than one object{_off(closed.width, grasp.width)}."
+            "grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the gripper holds that, or more than one object{_off(closed_width, grasp.width)}."
         )
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
@@ -183,6 +172,34 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
     trace.data.update(object_id=item.id, label=held.label, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[o.id for o in along])
     other_kind = f" and by that a {held.label}, not a {item.label}" if held.label != item.label else ""
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
+
+
+def _close(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, parts: list[str], into: str, trace: _Trace) -> float:
+    """Close on ``item``: the width [m] between the fingers then. The way ``into`` a container is planned while they close: they will stand as far apart as
+    the grasp is wide.
+    """
+    gripper = ctx.robot.arm.gripper
+    ctx.step(0.55, f"close on {item.id}")
+    trace.closing, trace.closed, trace.course = (item, grasp), None, None
+
+    def plan_on() -> None:
+        _attached(ctx, item, parts, trace)
+        trace.course = course(ctx, scene, item, grasp, grasp.width, into, trace.lift_touch, LIFT)
+
+    closed = ctx.grip(gripper.width_min, grasp.force or gripper.force_default, plan_on if into else None)
+    trace.data.update(closed=True, closed_width=round(closed.width, 4))
+    trace.closed = closed.width
+    if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
+        raise DeskhandError(
+            "grasp_failed",
+            f"the fingers closed to {1000 * closed.width:.1f} mm where {item.id} should be {1000 * grasp.width:.0f} mm wide: nothing is between them; "
+            "it stands elsewhere, or was pushed away.",
+        )
+    if not into:
+        _attached(ctx, item, parts, trace)
+    elif trace.course is None or abs(closed.width - grasp.width) > WIDER:
+        trace.course = course(ctx, scene, item, grasp, closed.width, into, trace.lift_touch, LIFT)
+    return closed.width
 
 
 def _attached(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace) -> None:
@@ -301,6 +318,7 @@ def _own_up(ctx: SkillContext, trace: _Trace) -> None:
     try:
         if trace.closed is None:
             ctx.robot.gripper(grasp.opening or ctx.robot.arm.gripper.width_max)
+            ctx.detach()
             return
         width = ctx.width()
         if ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE < width < trace.closed + OPEN_ENOUGH:

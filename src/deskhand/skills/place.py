@@ -14,7 +14,7 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
 from deskhand.skills.into import FULL, brought_to, contents_of, room_for
-from deskhand.skills.onward import go_on
+from deskhand.skills.onward import Onward
 from deskhand.skills.placement_sampling import Spot
 from deskhand.skills.quick_look import Put, put_of, quick_look
 from deskhand.skills.room import room_in
@@ -51,7 +51,7 @@ def place_in(ctx: SkillContext, container_id: str, next_object_id: str = "") -> 
             ctx, held, lambda tilt: room_for(ctx, container, tilt), (container_id, *contents_of(ctx.belief.everything(), container))
         )
         put = put_of(held, _rest(held, spot), container)
-        seen = release(ctx, held, onward=(lambda touch: go_on(ctx, put, scene, next_object_id, touch)) if next_object_id else None)
+        seen = release(ctx, held, onward=Onward(ctx, put, scene, next_object_id) if next_object_id else None)
     except DeskhandError as error:
         fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
         if fallen is None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
-from deskhand.geometry import inverse, transform_points
+from deskhand.geometry import Array, inverse, polygon_middle, transform_points
 from deskhand.sim.fixtures.spec import FixtureSpec
-from deskhand.sim.spec import Truth
+from deskhand.sim.shapes import PRISMS, shape_pieces
+from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tasks.placement import AT_REST, outline, where_is
 
 TOUCHING = 0.004  # [m] between the underside of an object and the top of what bears it
@@ -28,7 +30,10 @@ class InContainer:
 
 @dataclass(frozen=True)
 class Stacked:
-    """``top`` stands on ``bottom``, which stands on the desk: released, at rest, its centre within half an edge of the bottom one's."""
+    """``top`` stands on ``bottom``, which stands on the desk: released, at rest, its centre within half an edge of the bottom one's.
+
+    The centre is that of its mass, as seen from above: of a triangle, or a moon, the box about it has another one.
+    """
 
     bottom: str
     top: str
@@ -84,6 +89,16 @@ def _not_in_sorter(goal: InSorter, end: Truth, sorter: FixtureSpec) -> str:
     return f"{item.name} sticks {1000 * over:.0f} mm out of the board of {sorter.name}" if over > 0 else ""
 
 
+def middle_of(item: TruthObject) -> Array:
+    """Where (2,) [m, world] the centre of mass of an object is, that of an upright prism by its outline."""
+    if item.shape not in PRISMS:
+        return np.asarray(item.pose[:2, 3])
+    pieces = [np.asarray(corners)[:, :2] for corners in shape_pieces(item.shape, item.size)]
+    told = [polygon_middle(piece[ConvexHull(piece).vertices]) for piece in pieces]
+    x, y = np.average([middle for _, middle in told], axis=0, weights=[area for area, _ in told])
+    return transform_points(item.pose, np.array([[x, y, 0.0]]))[0, :2]
+
+
 def _not_stacked(goal: Stacked, end: Truth) -> str:
     bottom, top = end.get(goal.bottom), end.get(goal.top)
     for item in (bottom, top):
@@ -96,7 +111,7 @@ def _not_stacked(goal: Stacked, end: Truth) -> str:
         return f"{bottom.name} does not stand on the desk"
     if abs(heights[top.name].min() - heights[bottom.name].max()) > TOUCHING:
         return f"{top.name} does not stand on {bottom.name}"
-    aside = float(np.linalg.norm(top.pose[:2, 3] - bottom.pose[:2, 3]))
+    aside = float(np.linalg.norm(middle_of(top) - middle_of(bottom)))
     if aside > min(bottom.size[:2]) / 2:
         return f"{top.name} stands {1000 * aside:.0f} mm beside the middle of {bottom.name}"
     return ""

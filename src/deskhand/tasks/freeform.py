@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from deskhand.geometry import quaternion_from_matrix
+from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, WorldSpec
 from deskhand.tasks.placement import where_is
+
+
+def first_objects(world: WorldSpec, truth: Truth) -> list[dict[str, Any]]:
+    """As :func:`final_objects`, at the start, each with its colour (``rgb``, 0 to 1), and the fixtures of the world after the objects."""
+    colors = {item.name: list(item.rgb) for item in world.objects}
+    fixtures = [
+        {"name": item.name, "kind": item.kind, "size": list(map(float, item.size)), "pose": _pose(item.pose), "where": "table", "rgb": list(item.rgb)}
+        for item in world.fixtures
+    ]
+    return [row | {"rgb": colors[row["name"]]} for row in final_objects(world, truth)] + fixtures
 
 
 def final_objects(world: WorldSpec, truth: Truth) -> list[dict[str, Any]]:
@@ -23,11 +33,15 @@ def final_objects(world: WorldSpec, truth: Truth) -> list[dict[str, Any]]:
                 "name": item.name,
                 "kind": item.kind,
                 "size": [round(float(value), 4) for value in item.size],
-                "pose": {
-                    "position": [round(float(value), 4) for value in item.pose[:3, 3]],
-                    "orientation": [round(float(value), 5) for value in quaternion_from_matrix(item.pose[:3, :3])],
-                },
+                "pose": _pose(item.pose),
                 "where": where_is(item, others, truth.in_hand),
             }
         )
     return rows
+
+
+def _pose(pose: Array) -> dict[str, list[float]]:
+    return {
+        "position": [round(float(value), 4) for value in pose[:3, 3]],
+        "orientation": [round(float(value), 5) for value in quaternion_from_matrix(pose[:3, :3])],
+    }

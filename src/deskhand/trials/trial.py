@@ -15,7 +15,7 @@ from deskhand.sim.reality.file import to_dict
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.base import Word
-from deskhand.tasks.freeform import final_objects
+from deskhand.tasks.freeform import final_objects, first_objects
 from deskhand.trials.base import Attempt, Progress, ProgressCallback, TrialOptions, prepare
 from deskhand.trials.person import Person
 from deskhand.world.history.recorder import MEMORY_FILE
@@ -117,6 +117,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "group": "",
         "objects": [],
         "problems": [],
+        "first_objects": first_objects(world, start) if start else [],
         "final_objects": final_objects(world, end) if end else [],
         "node_output": attempt.node_output or {},
     }

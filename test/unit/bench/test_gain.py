@@ -15,6 +15,7 @@ from deskhand.bench.gain.classes import (
     MACHINE_FAILED,
     MISSED_INVOCATION,
     NOT_OFFERED,
+    NOT_UNDERSTOOD,
     TOOL_BIAS,
     WRONG_SELECTION,
     failure_of,
@@ -179,3 +180,52 @@ def test_the_table_tells_gain_spread_and_shares() -> None:
     assert "gain" not in summary["tasks"]["eb_pick"]["none"]
     assert summary["subsets"]["base"]["none"]["success"] == 0
     assert "| offline, eb_pick | all | 2 | 0.50 | 0.71 | +0.50 |" in markdown([summary])
+
+
+def started(*rows: tuple[str, str, list[float], list[float]], amiss: str = "", reason: str = "is on the table, belongs in bin") -> dict[str, Any]:
+    """A result with objects of a name, a kind, a first and a last place; red ones."""
+    first = [{"name": name, "kind": kind, "size": [0.05] * 3, "pose": {"position": place}, "rgb": [0.8, 0.1, 0.1]} for name, kind, place, _ in rows]
+    last = [{"name": name, "kind": kind, "size": [0.05] * 3, "pose": {"position": place}, "where": "table"} for name, kind, _, place in rows]
+    scored = [{"name": name, "right": name != amiss, "reason": reason if name == amiss else ""} for name, *_ in rows]
+    return {"false_claims": [], "first_objects": first, "final_objects": last, "objects": scored, "error_code": "task_incomplete"}
+
+
+HERE, THERE = [0.1, 0.0, 0.04], [0.3, 0.1, 0.02]
+STILL = ("a", "cup", HERE, HERE)
+
+
+@pytest.mark.parametrize(("label", "color", "expected"), [("can", "red", TOOL_BIAS), ("cup", "green", TOOL_BIAS), ("cup", "red", WRONG_SELECTION)])
+def test_what_a_look_names_or_colours_otherwise_than_it_is_and_is_amiss_is_bias(label: str, color: str, expected: str) -> None:
+    steps = [step("detect_objects", data={"objects": [CUP | {"label": label, "color": color}]}), step("pick", arguments={"object_id": "cup_1"}), step("finish")]
+    result = started(("a", "cup", HERE, THERE), amiss="a", reason="is in tray, belongs in bin")
+    assert failure_of(result, steps, ACTS, LOOKS)[0] == expected
+
+
+def test_a_name_that_is_no_more_while_its_object_is_there_is_bias_unless_a_call_went_well_with_it_since() -> None:
+    missing = step("pick", "unknown_object", arguments={"object_id": "cup_1"}, message="there is no object 'cup_1'; seen: box_1.")
+    look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}]})
+    kind, why = failure_of(started(STILL, amiss="a"), [look, missing, step("finish")], ACTS, LOOKS)
+    assert kind == TOOL_BIAS and "no cup_1" in why
+    went_on = [look, missing, look, step("pick", arguments={"object_id": "cup_1"}), step("place_in"), step("finish")]
+    assert failure_of(started(("a", "cup", HERE, THERE), amiss="a"), went_on, ACTS, LOOKS)[0] != TOOL_BIAS
+
+
+def test_an_act_that_failed_with_what_is_amiss_counts_though_others_went_well_after_it() -> None:
+    box = {"id": "box_1", "label": "box", "color": "red", "position": THERE, "size": [0.05] * 3}
+    look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}, box]})
+    tried = [step("pick", arguments={"object_id": "cup_1"}), step("place_in", "place_failed")]
+    after = [step("pick", arguments={"object_id": "box_1"}), step("place_in"), step("finish")]
+    result = started(STILL, ("b", "box", THERE, [0.0, -0.3, 0.03]), amiss="a")
+    assert failure_of(result, [look, *tried, *after], ACTS, LOOKS)[0] == ACT_FAILED
+
+
+def test_more_objects_that_are_handled_than_there_are_is_bias() -> None:
+    look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}, CUP | {"id": "cup_2", "position": [0.1, 0.02, 0.09]}]})
+    steps = [look, step("pick", arguments={"object_id": "cup_1"}), step("pick", arguments={"object_id": "cup_2"}), step("place_in"), step("finish")]
+    kind, why = failure_of(started(("a", "cup", HERE, THERE), amiss="a", reason="is in tray, belongs in bin"), steps, ACTS, LOOKS)
+    assert kind == TOOL_BIAS and "there are 1" in why
+
+
+def test_words_that_are_not_understood_are_no_fault_of_tools() -> None:
+    steps = [step("finish", arguments={"status": "refused", "code": "not_understood", "summary": "I did not understand."})]
+    assert failure_of(CUP_THERE, steps, ACTS, LOOKS)[0] == NOT_UNDERSTOOD

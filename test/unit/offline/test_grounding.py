@@ -1,5 +1,7 @@
 """Outlines are asked again where nothing that has the outline has the colour."""
 
+from collections.abc import Mapping
+
 from deskhand.language.intents import Pick
 from deskhand.language.parser import parse
 from deskhand.language.resolve import Seen, resolve
@@ -16,7 +18,7 @@ def _objects() -> list[Seen]:
     return [{"id": name, "label": "object", "color": color, "size": [0.03, 0.03, 0.03], "position": [0, 0, 0]} for name, color in colors.items()]
 
 
-def _ground(looks: list[dict[str, dict[str, float]]]) -> tuple[list[str], list[str]]:
+def _ground(looks: list[dict[str, dict[str, float]]], distance: Mapping[str, float] = DISTANCE) -> tuple[list[str], list[str]]:
     """Ids that the cyan star is after all looks, and the tools called; ``looks``: at each asking, what the outlines of objects are told to be."""
     intent = parse("pick up the cyan star").intents[0]
     assert isinstance(intent, Pick)
@@ -35,7 +37,7 @@ def _ground(looks: list[dict[str, dict[str, float]]]) -> tuple[list[str], list[s
             rows = [{"object_id": name, "likely": told.get(name, {})} for name in call.arguments["object_ids"]]
             answer = CallResult(True, {"outlines": rows})
         else:
-            ranked = [{"object_id": name, "distance": DISTANCE[name]} for name in call.arguments["candidates"]]
+            ranked = [{"object_id": name, "distance": distance[name]} for name in call.arguments["candidates"]]
             answer = CallResult(True, {"ranked": ranked})
 
 
@@ -52,6 +54,13 @@ def test_what_has_another_outline_each_time_is_not_taken_and_not_asked_for_ever(
     found, called = _ground([other])
     assert found == []
     assert called.count("detect_outlines") <= 1 + DOUBTS
+
+
+def test_a_neighbour_among_colours_is_not_the_colour() -> None:
+    """A silver moon was taken for the teal one, 45 off, which the first picture showed as a rectangle."""
+    first, again = {"piece_1": {"square": 0.4}, "other_1": {"star": 0.7}}, {"piece_1": {"star": 0.25}}
+    found, called = _ground([first, again], distance={"piece_1": 3.0, "other_1": 45.0})
+    assert found == ["piece_1"] and called.count("detect_outlines") == 2
 
 
 def test_nothing_is_asked_again_where_one_has_the_colour() -> None:

@@ -50,6 +50,17 @@ def test_a_column_is_taken_apart_and_the_upper_one_is_where_it_is_seen(aside: fl
     assert apart.objects[0].top == pytest.approx(HIGH)
 
 
+def test_a_column_that_is_seen_under_the_id_of_the_upper_one_is_taken_apart_too() -> None:
+    lower = _prism("object_1", (0.05, 0.02), 0.0, HIGH)
+    columns = Columns()
+    columns.put(_let_go(lower), lower)
+    apart = columns.apart(_scene(_prism("object_2", (0.05, 0.02), 0.0, 2 * HIGH)))
+    assert [item.id for item in apart.objects] == ["object_1", "object_2"]
+    assert apart.objects[0].top == pytest.approx(HIGH) and apart.objects[1].bottom == pytest.approx(HIGH)
+    alone = _scene(_prism("object_2", (0.05, 0.09), 0.0, HIGH))
+    assert columns.apart(alone) is alone and not columns.pairs
+
+
 @pytest.mark.parametrize(("top", "aside"), [(HIGH, 0.0), (1.5 * HIGH, 0.0), (2 * HIGH, 0.03), (3 * HIGH, 0.0)])
 def test_what_is_not_as_high_as_both_or_stands_beside_is_left_as_it_is(top: float, aside: float) -> None:
     lower = _prism("object_1", (0.05, 0.02), 0.0, HIGH)

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,29 @@ def test_pictures_and_joints_come_at_their_own_pace():
     joints.close()
     pictures.close()
     assert not feed_threads()
+
+
+class Turning(DeskRobot):
+    """Its first joint turns by 1 rad/s; a picture is exposed at once, and comes after 0.3 s of work with it."""
+
+    def joint_state(self):
+        state = super().joint_state()
+        positions = state.positions.copy()
+        positions[0] = self.now()
+        return replace(state, positions=positions, stamp=self.now())
+
+    def observe(self, newer_than=None):
+        frame = super().observe(newer_than)
+        self.sleep(0.3)
+        return frame
+
+
+def test_joints_are_those_of_the_picture_s_exposure_while_the_arm_moves():
+    feed = SensorFeed(Turning([]))
+    readings = feed.pictures(lambda: False)
+    for reading in take(readings, 3):
+        assert reading.joints.positions[0] == pytest.approx(reading.frame.stamp) and reading.joints.stamp == pytest.approx(reading.frame.stamp)
+    readings.close()
 
 
 def test_a_reader_that_is_cancelled_ends():

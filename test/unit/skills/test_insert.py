@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.skills.insert import SEARCH, _above, _flat_on, _over, _turn_about, spiral
+from deskhand.skills import insert as inserting
+from deskhand.skills.insert import SEARCH, _above, _over, spiral
+from deskhand.skills.recess import flat_on, turn_about
 from deskhand.tasks.cliport.kits import not_in_recess
 from deskhand.tasks.eb_goals import InSorter, unmet
 from deskhand.testing.desk_scene import desk, scene_object
@@ -199,6 +202,26 @@ def test_what_sticks_out_beside_the_middle_of_the_hole_counts():
     assert _above(cloud(np.vstack([board, crescent + np.array([0.05, 0.0, 0.0])])), hole, reach, 0.06) == 0
 
 
+def test_a_strip_of_the_board_is_not_the_piece_that_went_through_its_hole(monkeypatch):
+    """It was told to be seen as that strip, which no check finds in the sorter: what had been done was not called done."""
+    board = scene_object("box_1", "box", (0.15, 0.12, 0.06), (0.0, -0.2, 0.03))
+    strip = scene_object("box_2", "box", (0.10, 0.018, 0.04), (-0.04, -0.2, 0.02))
+    piece = scene_object("object_2", "box", (0.025, 0.019, 0.029), (0.1, 0.1, 0.0145))
+    before, after = desk(board, strip, piece), desk(board, strip)
+    told = {"seen": True, "seen_as": "box_2", "position": [-0.04, -0.2, 0.02]}
+    monkeypatch.setattr(inserting, "look_after", lambda *_: (after, after.get("box_2"), dict(told)))
+    hidden = []
+    ctx = SimpleNamespace(belief=SimpleNamespace(hide=hidden.append))
+    result = inserting._verify(ctx, SimpleNamespace(object=piece), before, board, np.array([0.0, -0.2]), make_transform(), {"depth": 0.009})
+    assert result.ok and not result.data["seen"] and "seen_as" not in result.data and "position" not in result.data
+    assert [item.id for item in hidden] == ["object_2"]
+    aside = scene_object("box_2", "box", (0.10, 0.018, 0.04), (-0.04, -0.10, 0.02))
+    looks = iter([(desk(board, aside), aside, dict(told)), (desk(board), None, {"seen": False})])
+    monkeypatch.setattr(inserting, "look_after", lambda *_: next(looks))
+    result = inserting._verify(ctx, SimpleNamespace(object=piece), before, board, np.array([0.0, -0.2]), make_transform(), {"depth": 0.009})
+    assert result.ok and "seen_as" not in result.data, "what one look alone has shown beside the board"
+
+
 def test_the_search_stays_near_the_hole_and_begins_in_its_middle():
     places = list(spiral())
     assert not places[0].any() and len(places) == 13
@@ -251,9 +274,9 @@ def test_a_piece_with_another_id_is_what_is_seen_where_it_was():
 
 def test_fingers_turn_a_piece_flat_about_where_they_hold_it_and_not_what_lies_far_from_any_side():
     axis = np.array([np.cos(0.35), np.sin(0.35), 0.0])
-    assert _flat_on(axis, [0.3, 1.9]) == pytest.approx(0.05) and _flat_on(-axis, [0.4 + np.pi]) == pytest.approx(-0.05)
-    assert _flat_on(axis, [0.0, 1.0]) == 0.0 == _flat_on(axis, [])
-    turned = transform_points(_turn_about(np.array([0.1, 0.2]), np.pi / 2), np.array([[0.1, 0.2, 0.3], [0.11, 0.2, 0.3]]))
+    assert flat_on(axis, [0.3, 1.9]) == pytest.approx(0.05) and flat_on(-axis, [0.4 + np.pi]) == pytest.approx(-0.05)
+    assert flat_on(axis, [0.0, 1.0]) == 0.0 == flat_on(axis, [])
+    turned = transform_points(turn_about(np.array([0.1, 0.2]), np.pi / 2), np.array([[0.1, 0.2, 0.3], [0.11, 0.2, 0.3]]))
     assert turned == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.1, 0.21, 0.3]]))
 
 

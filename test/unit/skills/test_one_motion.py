@@ -7,8 +7,10 @@ import pytest
 
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.sim.worldfile import world_from_dict
+from deskhand.skills import pick as pick_module
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
+from deskhand.skills.onward import Onward
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.trials.local import local_robot
@@ -100,3 +102,42 @@ def test_a_name_that_nobody_knows_is_no_harm(tmp_path):
         can, tray = named(ctx, "red"), named(ctx, "green")
         assert pick(ctx, can, next_container_id="shelf_7").ok
         assert place_in(ctx, tray, next_object_id="cup_99").ok
+
+
+def test_the_way_on_is_planned_while_the_fingers_move(tmp_path, monkeypatch):
+    """How far they are apart when it is planned: wider than they close to, and narrower than they open to."""
+    closing, opening = [], []
+    course, plan = pick_module.course, Onward.plan
+
+    def while_closing(ctx, *arguments):
+        closing.append(ctx.width())
+        return course(ctx, *arguments)
+
+    def while_opening(self, touch, opened):
+        opening.append((self._ctx.width(), opened))
+        plan(self, touch, opened)
+
+    monkeypatch.setattr(pick_module, "course", while_closing)
+    monkeypatch.setattr(Onward, "plan", while_opening)
+    with desk(tmp_path) as (ctx, _):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        picked = pick(ctx, can, next_container_id=tray)
+        assert picked.ok and len(closing) == 1 and closing[0] > picked.data["closed_width"] + 0.002
+        placed = place_in(ctx, tray, next_object_id=block)
+        assert placed.ok and len(opening) == 1 and opening[0][0] < opening[0][1] - 0.002
+        assert ctx.belief.approached is not None and ctx.belief.approached.item.id == block
+
+
+def test_fingers_that_do_not_open_still_hold_for_the_planner(tmp_path, monkeypatch):
+    with desk(tmp_path) as (ctx, _):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        assert pick(ctx, can, next_container_id=tray).ok
+        gripper = ctx.robot.gripper
+
+        def stuck(width, force=None, cancelled=None):
+            cancelled()
+            return gripper(ctx.width(), force, cancelled)
+
+        monkeypatch.setattr(ctx.robot, "gripper", stuck)
+        placed = place_in(ctx, tray, next_object_id=block)
+        assert placed.code == "gripper_failed" and ctx.belief.held is not None and ctx.belief.attached == can

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.errors import DeskhandError
+from deskhand.geometry import make_transform
 from deskhand.skills.corrections import MODEL, Corrections, Name
 from deskhand.testing.desk_scene import one_of_each
 from deskhand.types import Scene, Table
@@ -60,3 +61,17 @@ def test_pieces_beside_each_other_are_one_as_long_as_they_lie_so():
     assert len(corrections.apply(scene_of(a, block("block_2", y=0.2))).objects) == 2
     with pytest.raises(DeskhandError, match="cannot be one object"):
         corrections.join([a, block("block_3", y=0.3)])
+
+
+@pytest.mark.parametrize(("away", "one"), [(0.028, True), (0.033, False)])
+def test_how_far_pieces_are_apart_does_not_depend_on_how_they_are_turned(away, one):
+    for turn in (0.0, 0.5, np.pi / 4):
+        about = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1.0]])
+        corrections, a, b = Corrections(), block("block_1"), block("block_2")
+        b = replace(b, pose=make_transform(None, (0.0, b.size[1] + away, 0.0)) @ b.pose)
+        a, b = (replace(item, pose=make_transform(about, None) @ item.pose) for item in (a, b))
+        if one:
+            assert corrections.join([a, b])
+        else:
+            with pytest.raises(DeskhandError, match="from the others"):
+                corrections.join([a, b])

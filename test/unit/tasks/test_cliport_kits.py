@@ -8,9 +8,10 @@ import pytest
 from deskhand.language.intents import Imitate
 from deskhand.language.parser import parse, understood
 from deskhand.sim.builder import MEMORY
+from deskhand.sim.fixtures.outlines import outline
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, TruthObject, pose_at
-from deskhand.tasks.cliport.kits import SYMMETRY, CliportKits, not_in_recess
+from deskhand.tasks.cliport.kits import SYMMETRY, CliportKits, middle_of, not_in_recess
 from deskhand.tasks.cliport.scenes import HELD_OUT, ROW, ROWS
 
 TASK = CliportKits()
@@ -105,6 +106,27 @@ def test_a_turn_after_which_an_outline_looks_the_same_is_right_and_half_of_it_is
             assert score(seed, after(seed, **{move.item: move.pose @ pose_at(0.0, 0.0, 0.0, same or 1.0)})).success, shape
             assert score(seed, after(seed, **{move.item: move.pose @ pose_at(0.0, 0.0, 0.0, same / 2)})).success == (shape == "circle"), shape
     assert {"circle", "square", "star", "letter_r", "rectangle"} <= seen
+
+
+def test_a_piece_that_is_turned_about_the_middle_of_its_area_as_its_recess_allows_is_right():
+    seen = set()
+    for seed in range(30):
+        setting = TASK.setting(seed)
+        for move in setting.moves:
+            shape, size = shape_of(seed, move.item), after(seed).get(move.item).size
+            if shape not in ("triangle", "pentagon", "star") or shape in seen:
+                continue
+            seen.add(shape)
+            corners = outline(shape, size[:2])
+            low, high = corners.min(axis=0), corners.max(axis=0)
+            assert low + high == pytest.approx(0.0, abs=1e-6), "its frame is in the middle of the box about it"
+            away = move.pose @ middle_of(shape, size[:2]) @ pose_at(0.0, 0.0, 0.0, np.deg2rad(SYMMETRY[shape])) @ np.linalg.inv(middle_of(shape, size[:2]))
+            moved = corners @ (np.linalg.inv(move.pose) @ away)[:2, :2].T + (np.linalg.inv(move.pose) @ away)[:2, 3]
+            assert max(np.linalg.norm(corners - one, axis=1).min() for one in moved) < 0.001, "it covers what it did"
+            assert score(seed, after(seed, **{move.item: away})).success, shape
+            (plate,) = setting.world.fixtures
+            assert not_in_recess(replace(after(seed).get(move.item), pose=away), plate) == "", shape
+    assert seen == {"triangle", "pentagon", "star"}
 
 
 def test_a_demonstration_has_other_outlines_other_colours_and_another_place():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, pose_at
+from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, TruthObject, WorldSpec, pose_at
+from deskhand.tasks.eb_goals import Stacked, middle_of, unmet
 from deskhand.tasks.eb_manipulation import HELD_OUT, SUBSETS, EbPick, EbStack, settings
 from deskhand.tasks.placement import footprint_of, outline
 from deskhand.types.colors import lab_of
@@ -147,6 +148,25 @@ def test_the_underside_of_a_shape_is_its_own_and_not_that_of_its_box():
     boxed = replace(tilted, shape="")
     assert outline(item)[:, 2].min() == pytest.approx(-0.0277 / 2, abs=1e-6)
     assert outline(boxed)[:, 2].min() < outline(tilted)[:, 2].min() - 0.004
+
+
+@pytest.mark.parametrize("shape", ["triangle_prism", "moon_prism"])
+def test_what_counts_of_a_stack_is_the_centre_of_mass_and_not_that_of_the_box_about_a_shape(shape):
+    size = (0.0277, 0.032, 0.030)
+    simulation = Simulation(WorldSpec((ObjectSpec("one", "mesh", size, (1, 0, 0), 0.02, pose_at(0.0, 0.1, 0.016, 0.7), shape=shape),)))
+    (truth,) = simulation.truth().objects
+    body = simulation.model.body("one").id
+    assert middle_of(truth) == pytest.approx(simulation.data.xipos[body][:2], abs=0.0006), "as the physics has it"
+
+    def stacked(turn, beside):
+        bottom = TruthObject("bottom", "mesh", size, pose_at(0.0, 0.0, 0.015), 0.0, shape)
+        top = replace(bottom, name="top", pose=pose_at(0.0, 0.0, 0.045, turn))
+        pose = top.pose.copy()
+        pose[:2, 3] += middle_of(bottom) - middle_of(top) + beside
+        return unmet(Stacked("bottom", "top"), Truth(0.0, (bottom, replace(top, pose=pose))), {})
+
+    assert stacked(np.pi, [0.0, 0.0]) == "" == stacked(0.0, [0.0, 0.0])
+    assert "beside the middle" in stacked(np.pi, [0.016, 0.0]) and "beside the middle" in stacked(1.0, [0.0, -0.016])
 
 
 def test_in_physics_a_shape_let_fall_is_in_the_container_and_a_stack_of_stars_stands():

@@ -5,14 +5,19 @@ where what was asked for was not offered, time or memory ran out, or the right a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-NOT_OFFERED, INVALID_CALL, MACHINE_FAILED, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, ACT_FAILED, WRONG_SELECTION = (
+from deskhand.bench.gain.bias import FINISH, TIDYING, UNMET, followed_what_is_not_so
+from deskhand.bench.gain.truth import SAME, Steps, handled, true_objects
+from deskhand.errors import ERROR_NUMBERS
+
+NOT_OFFERED, NOT_UNDERSTOOD, INVALID_CALL, MACHINE_FAILED, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, ACT_FAILED, WRONG_SELECTION = (
     "not_offered",
+    "not_understood",
     "invalid_call",
     "machine_failed",
     "tool_induced_bias",
@@ -21,32 +26,25 @@ NOT_OFFERED, INVALID_CALL, MACHINE_FAILED, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INV
     "act_failed",
     "wrong_selection",
 )
-CLASSES = (NOT_OFFERED, INVALID_CALL, MACHINE_FAILED, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, ACT_FAILED, WRONG_SELECTION)
+CLASSES = (NOT_OFFERED, NOT_UNDERSTOOD, INVALID_CALL, MACHINE_FAILED, TOOL_BIAS, IGNORED_OUTPUT, MISSED_INVOCATION, ACT_FAILED, WRONG_SELECTION)
 IN_A_ROW = 3
 """Calls at the end that failed validation: from here on they are what the episode failed of."""
-SAME = 0.035
-"""[m] between where a look told an object and where one is: beyond it the look is false."""
 _INVALID = frozenset(("unknown_tool", "invalid_arguments", "invalid_input"))
 _MACHINE = frozenset(("limit_exceeded", "timeout", "budget_exceeded"))  # time or memory was not enough
-_WORLD = frozenset(("place_failed", "grasp_failed", "gripper_failed", "object_lost", "no_grasp", "path_incomplete", "start_in_collision", "planning_failed"))
-"""An act that was tried and did not succeed, or that the arm cannot do there."""
-_LOOKS = ("detect_objects", "look", "locate_object", "segment_instances")
-_FINISH, _PLAN = "finish", "submit_plan"
-_UNMET, _NONE = "task_incomplete", "unknown_object"
-_NOT_SO = (_NONE, "impossible", "no_answer")
-
-Steps = Sequence[Mapping[str, Any]]
+_MISUSE = frozenset(("unknown_plan", "plan_used", "plan_expired", "not_holding", "already_holding"))
+_WORLD = frozenset(code for code, number in ERROR_NUMBERS.items() if 200 <= number < 400 or 600 <= number < 700) - _MISUSE
+"""Of grasping, motion and skills: an act that was tried and did not succeed, or that the arm cannot do there."""
 
 
 def failure_of(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> tuple[str, str]:
     """The class of a failed episode, and what in the record says so.
 
     Args:
-        result: of the trial (``result.json``): ``false_claims`` and ``final_objects`` are ground truth.
+        result: of the trial (``result.json``): ``false_claims``, ``first_objects``, ``final_objects`` and ``objects`` are ground truth.
         steps: decisions of the agent (``agent.json``).
         acts: names of the tools that move something; informing: of those offered that tell what is where.
     """
-    rules = (_withheld, _invalid, _machine, _biased, _ignored, _missed, _undone)
+    rules = (_withheld, _not_understood, _invalid, _machine, followed_what_is_not_so, _ignored, _missed, _undone)
     for name, rule in zip(CLASSES, rules, strict=False):
         if why := rule(result, steps, acts, informing):
             return name, why
@@ -55,9 +53,16 @@ def failure_of(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], in
 
 def _withheld(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
     """It knew which tool it needed and gave up since that is not among those that are offered: no fault of its use of tools."""
-    if not steps or steps[-1]["tool"] != _FINISH or steps[-1]["arguments"].get("code") != "unknown_tool":
+    if not steps or steps[-1]["tool"] != FINISH or steps[-1]["arguments"].get("code") != "unknown_tool":
         return ""
     return str(steps[-1]["arguments"].get("summary") or "a tool that is not offered was needed")
+
+
+def _not_understood(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
+    """It gave up since it did not understand the words of the task: no tool tells what they mean."""
+    if not steps or steps[-1]["tool"] != FINISH or steps[-1]["arguments"].get("code") != NOT_UNDERSTOOD:
+        return ""
+    return str(steps[-1]["arguments"].get("summary") or "the task was not understood")
 
 
 def _invalid(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
@@ -78,66 +83,6 @@ def _machine(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], info
     return next((f"{tool} ended with {step['code']}" for tool, step in last.items() if step["code"] in _MACHINE), "")
 
 
-def _undone(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
-    """The last act was the right one and did not succeed: no fault of the use of tools."""
-    tried = [step for step in steps if step["tool"] in acts]
-    return f"{tried[-1]['tool']} did not succeed ({tried[-1]['code']})" if tried and tried[-1]["code"] in _WORLD else ""
-
-
-def _biased(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
-    """A result that truth contradicts was followed, and nothing told otherwise later."""
-    for claim in reversed(result.get("false_claims") or ()):
-        said = [n for n, step in enumerate(steps) if step["ok"] and step["tool"] == claim["tool"] and step["arguments"] == claim["arguments"]]
-        if said and not any(step["code"] == _UNMET for step in steps[said[-1] + 1 :]):
-            return f"{claim['tool']} told of a success, but {claim['truth']}"
-    told, lost = [step for step in steps if step["ok"] and step["tool"] in informing], _lost(steps, acts)
-    ended = str(steps[-1]["arguments"].get("code") if steps and steps[-1]["tool"] == _FINISH else result.get("error_code"))
-    if told and not lost and ended in _NOT_SO:  # that it failed says that there is one, that it can be done, and that it is clear which is meant
-        return f"{told[-1]['tool']} and other results told otherwise than it is ({ended}): {steps[-1]['arguments'].get('summary', '')}"
-    looks = [n for n, step in enumerate(steps) if step["ok"] and step["tool"] in _LOOKS]
-    if looks and (name := _not_told(steps[looks[-1]].get("data"), result)):
-        return f"the last look told of nothing where {name} is"
-    if not looks or any(step["tool"] in acts for step in steps[looks[-1] + 1 :]):
-        return ""  # what was there at the last look is not known: the truth is that of the end
-    used = str([step["arguments"] for step in steps if step["tool"] in acts or step["tool"] == _PLAN])
-    return _false_look(steps[looks[-1]].get("data"), result.get("final_objects") or (), used)
-
-
-def _lost(steps: Steps, acts: frozenset[str]) -> str:
-    """The object that an episode ended without knowing where it is, though it had handled it; empty for none."""
-    if not steps or steps[-1]["tool"] != _FINISH or steps[-1]["arguments"].get("code") != _NONE:
-        return ""
-    handled = {str(value) for step in steps if step["tool"] in acts for value in step["arguments"].values()}
-    return next((name for name in re.findall(r"'(\w+)'", str(steps[-1]["arguments"].get("summary"))) if name in handled), "")
-
-
-def _not_told(data: Any, result: Mapping[str, Any]) -> str:
-    """Of the objects that the scorer says to be amiss on the table one that the last look did not tell; empty for none."""
-    rows = [item for item in (data.get("objects") or () if isinstance(data, Mapping) else ()) if isinstance(item, Mapping) and item.get("position")]
-    told = np.array([item["position"] for item in rows], float).reshape(-1, 3)
-    amiss = set(re.findall(r"\w+", str(result.get("error_message") or "")))
-    for row in result.get("final_objects") or ():
-        if row["name"] in amiss and row.get("where") == "table":
-            away = np.linalg.norm(told - np.asarray(row["pose"]["position"], float), axis=1).min() if len(told) else np.inf
-            if away > max(SAME, 0.5 * max(row.get("size") or [0.0])):
-                return str(row["name"])
-    return ""
-
-
-def _false_look(data: Any, truth: Sequence[Mapping[str, Any]], used: str) -> str:
-    """Of the objects that acts and plans (``used``) name one that is told where none is. Others do no harm; what is beyond reach may be background, which the
-    truth does not list.
-    """
-    rows = [item for item in (data.get("objects") or () if isinstance(data, Mapping) else ()) if isinstance(item, Mapping)]
-    told = [item for item in rows if item.get("position") and not item.get("beyond_reach")]
-    places = np.array([row["pose"]["position"] for row in truth], float).reshape(-1, 3)
-    for item in told if len(places) else ():
-        away = float(np.linalg.norm(places - np.asarray(item["position"], float), axis=1).min())
-        if repr(item.get("id")) in used and away > max(SAME, 0.5 * max(item.get("size") or [0.0])):
-            return f"the last look told of {item['id']} where nothing is within {1000 * away:.0f} mm"
-    return ""
-
-
 def _ignored(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
     """What would have saved it was told, and the next decision was against it."""
     for before, step in reversed(list(pairwise(steps))):
@@ -145,7 +90,7 @@ def _ignored(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], info
             return ""  # an act that went well in between: what was told before is of another state
         if not before["ok"] and (before["tool"], before["arguments"]) == (step["tool"], step["arguments"]):
             return f"{step['tool']} was called again as it had just failed ({before['code']})"
-        if before["tool"] == _FINISH and before["code"] == _UNMET and step["tool"] == _FINISH:
+        if before["tool"] == FINISH and before["code"] == UNMET and step["tool"] == FINISH:
             return "it was told what is unmet, and claimed again to be done"
         if step.get("failure") == IGNORED_OUTPUT:
             return f"{step['tool']}: {step['message']}"
@@ -154,7 +99,7 @@ def _ignored(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], info
 
 def _missed(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
     """What was missing is told by a tool that was offered and was not called."""
-    called = [step for step in steps if step["tool"] and step["tool"] != _FINISH]
+    called = [step for step in steps if step["tool"] and step["tool"] != FINISH]
     if not called:
         return "no tool was called"
     if steps[-1].get("failure") == "missed_call":
@@ -164,4 +109,24 @@ def _missed(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], infor
         return "it acted without having looked"
     if acts and not any(step["tool"] in acts for step in steps):
         return "nothing was moved"
+    return ""
+
+
+def _undone(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
+    """The last act, or the last one on an object that is amiss, was the right one and did not succeed, or not as well as it was asked: no fault of the use of
+    tools.
+    """
+    tried = [number for number, step in enumerate(steps) if step["tool"] in acts - TIDYING]
+    after = {step["tool"] for step in steps[tried[-1] + 1 :]} - acts - informing - {FINISH, "", "check_goal", "get_robot_state"} if tried else set()
+    if tried and steps[tried[-1]]["code"] in _WORLD and not after:
+        return f"{steps[tried[-1]]['tool']} did not succeed ({steps[tried[-1]]['code']})"
+    for item in true_objects(result):
+        done = [step for step in handled(steps, acts, item) if step["tool"] not in TIDYING and (step["ok"] or step["code"] in _WORLD)] if item.reason else []
+        if not done:
+            continue
+        if done[-1]["code"] in _WORLD:
+            return f"{done[-1]['tool']} did not succeed with {item.name} ({done[-1]['code']})"
+        away = min((float(number) / 1000 for number in re.findall(r"\b(\d+) mm\b", item.reason)), default=np.inf)
+        if done[-1]["ok"] and away < SAME:
+            return f"{done[-1]['tool']} went well by what it told, and {item.name} {item.reason}"
     return ""

@@ -80,7 +80,6 @@ def culprit(desk: ScenarioDesk) -> Measured:
     name="all_seen",
     situation="A block behind a tall box, a can apart: is all of which the camera shows a fifth or more in the scene of the look?",
     world=behind,
-    changes=True,
 )
 def all_seen(desk: ScenarioDesk) -> Measured:
     given = desk.call("look")
@@ -95,7 +94,6 @@ def all_seen(desk: ScenarioDesk) -> Measured:
     name="arm_out_of_the_way",
     situation="The arm stands over the desk, with the hand above a can: is the arm at home after it, and the can seen?",
     world=behind,
-    changes=True,
 )
 def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
     x, y = desk.truth("can").pose[:2, 3].round(3).tolist()
@@ -111,7 +109,6 @@ def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
     name="shows_more",
     situation="The camera on the arm goes to the next view of the object of which home shows least: how much of what home does not show does it see?",
     world=behind_from_the_wrist,
-    changes=True,
 )
 def shows_more(desk: ScenarioDesk) -> Measured:
     desk.call("look")
@@ -119,7 +116,7 @@ def shows_more(desk: ScenarioDesk) -> Measured:
     frame = desk.frame()
     before = {name: shown_points(desk, name, frame) for name in desk.names}
     name = min(before, key=lambda name: float(before[name].mean()))
-    desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(desk.truth(name).size) / 2})
+    desk.call("go_next_view", {"position": desk.truth(name).pose[:3, 3].round(4).tolist(), "radius": max(0.02, max(desk.truth(name).size) / 2)})
     after = shown_points(desk, name, desk.frame())
     return Measured(float((after & ~before[name]).sum() / (~before[name]).sum()), "share of the surface that was not seen from home", at_least=0.2)
 
@@ -129,7 +126,6 @@ def shows_more(desk: ScenarioDesk) -> Measured:
     name="less_unknown",
     situation="It goes to the next view of a block behind a tall box: which share of what was unknown around it is unknown still?",
     world=behind_from_the_wrist,
-    changes=True,
 )
 def less_unknown(desk: ScenarioDesk) -> Measured:
     desk.call("look")

@@ -52,7 +52,6 @@ class Scenario:
     name: str
     situation: str
     world: World
-    changes: bool
     run: Callable[[ScenarioDesk], Measured]
     possible: Callable[[], bool] = lambda: True
 
@@ -61,7 +60,7 @@ _ALL: dict[tuple[str, str], Scenario] = {}
 
 
 def scenario(
-    *, tool: str, name: str, situation: str, world: World = objects, changes: bool = False, possible: Callable[[], bool] = lambda: True
+    *, tool: str, name: str, situation: str, world: World = objects, possible: Callable[[], bool] = lambda: True
 ) -> Callable[[Callable[[ScenarioDesk], Measured]], Scenario]:
     """Make a function of a :class:`ScenarioDesk` that returns :class:`Measured` a scenario of ``tool``.
 
@@ -69,15 +68,14 @@ def scenario(
         tool: its name.
         name: short, lower case with underscores; unique for the tool.
         situation: what is so on the desk and what is asked, in one sentence.
-        world: draws the desk; scenarios that give the same function share one, unless they change it. What a scenario draws itself comes from ``desk.random``.
-        changes: something on the desk or the arm moves: this scenario gets a desk of its own.
+        world: draws the desk; scenarios that name the same function have one each that is drawn alike. What a scenario draws itself comes from ``desk.random``.
         possible: whether this machine has what the scenario needs, such as weights of a network; where not, it is left out.
     """
 
     def decorate(run: Callable[[ScenarioDesk], Measured]) -> Scenario:
         if (tool, name) in _ALL:
             raise ValueError(f"there are two scenarios {name!r} of {tool!r}")
-        made = Scenario(tool, name, situation, world, changes, run, possible)
+        made = Scenario(tool, name, situation, world, run, possible)
         _ALL[tool, name] = made
         return made
 

@@ -23,7 +23,6 @@ def every_code(desk: ScenarioDesk) -> Measured:
     tool="advise_recovery",
     name="gets_there",
     situation="A hand has carried a block away before it is picked: do the steps that are advised bring it into the hand?",
-    changes=True,
 )
 def gets_there(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -49,7 +48,6 @@ def gets_there(desk: ScenarioDesk) -> Measured:
     name="carried_away",
     situation="A blue block and a can are carried to other places by a hand: are they found under their present ids?",
     world=alike,
-    changes=True,
 )
 def carried_away(desk: ScenarioDesk) -> Measured:
     before = desk.look()
@@ -64,18 +62,14 @@ def carried_away(desk: ScenarioDesk) -> Measured:
     return Measured(right / 2, "share found where it really is", equal=1.0)
 
 
-@scenario(
-    tool="find_again", name="not_the_twin", situation="One of two alike blocks is taken away for good: is the other taken for it?", world=alike, changes=True
-)
+@scenario(tool="find_again", name="not_the_twin", situation="One of two alike blocks is taken away for good: is the other taken for it?", world=alike)
 def not_the_twin(desk: ScenarioDesk) -> Measured:
     before = desk.look()
     desk.shift("left", (0.0, 5.0))
     return Measured(float(desk.call("find_again", {"object_id": before["left"]})["found"]), "1 when it is mistaken", equal=0.0)
 
 
-@scenario(
-    tool="undo_last_act", name="back_in_place", situation="A block is placed elsewhere, then that is taken back: how far is it from where it was?", changes=True
-)
+@scenario(tool="undo_last_act", name="back_in_place", situation="A block is placed elsewhere, then that is taken back: how far is it from where it was?")
 def back_in_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before, place = desk.truth("green").pose[:2, 3].copy(), desk.free_pose("green")[:2, 3].round(3)
@@ -85,7 +79,7 @@ def back_in_place(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - before)), "mm off", at_most=12.0)
 
 
-@scenario(tool="undo_last_act", name="a_pick", situation="A block is picked, then that is taken back: how far is it from where it was?", changes=True)
+@scenario(tool="undo_last_act", name="a_pick", situation="A block is picked, then that is taken back: how far is it from where it was?")
 def a_pick(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("red").pose[:2, 3].copy()
@@ -94,7 +88,7 @@ def a_pick(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("red").pose[:2, 3] - before)), "mm off", at_most=12.0)
 
 
-@scenario(tool="stop_motion", name="stays_stopped", situation="Stopped, then a motion is asked for: how far does the arm move?", world=bare, changes=True)
+@scenario(tool="stop_motion", name="stays_stopped", situation="Stopped, then a motion is asked for: how far does the arm move?", world=bare)
 def stays_stopped(desk: ScenarioDesk) -> Measured:
     plan = desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]
     desk.call("stop_motion", {"reason": "scenario"})
@@ -104,7 +98,7 @@ def stays_stopped(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)
 
 
-@scenario(tool="stop_motion", name="in_the_middle", situation="The arm is stopped in the middle of a motion: how far does it go on?", world=bare, changes=True)
+@scenario(tool="stop_motion", name="in_the_middle", situation="The arm is stopped in the middle of a motion: how far does it go on?", world=bare)
 def in_the_middle(desk: ScenarioDesk) -> Measured:
     where: list[np.ndarray] = []
 

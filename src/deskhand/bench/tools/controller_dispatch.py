@@ -31,7 +31,7 @@ def positions(desk: ScenarioDesk) -> Measured:
     return Measured(float(np.abs(np.array(arm["positions"]) - real(desk)).max()) if arm["state"] == "idle" else float("nan"), "rad off", at_most=0.003)
 
 
-@scenario(tool="get_controllers", name="states", situation="Idle, then stopped by the operator: are both told?", world=bare, changes=True)
+@scenario(tool="get_controllers", name="states", situation="Idle, then stopped by the operator: are both told?", world=bare)
 def states(desk: ScenarioDesk) -> Measured:
     told = [{item["state"] for item in desk.call("get_controllers")["controllers"]}]
     desk.robot.stop("scenario")
@@ -39,9 +39,7 @@ def states(desk: ScenarioDesk) -> Measured:
     return Measured(float(told == [{"idle"}, {"stopped"}]), "1 when both are right", equal=1.0)
 
 
-@scenario(
-    tool="move_joints", name="arrives", situation="Two postures one after the other: how far are the true joints from the last?", world=bare, changes=True
-)
+@scenario(tool="move_joints", name="arrives", situation="Two postures one after the other: how far are the true joints from the last?", world=bare)
 def arrives(desk: ScenarioDesk) -> Measured:
     through = postures(desk)
     desk.call("move_joints", {"joints": [named(desk, joints) for joints in through]})
@@ -53,7 +51,6 @@ def arrives(desk: ScenarioDesk) -> Measured:
     name="refuses_what_touches",
     situation="A posture with the hand in the table: is it refused before anything moves?",
     world=bare,
-    changes=True,
 )
 def refuses_what_touches(desk: ScenarioDesk) -> Measured:
     before = real(desk)
@@ -77,7 +74,7 @@ def duration(desk: ScenarioDesk) -> Measured:
     return Measured(abs(desk.simulation.time - begun - asked), "s off", at_most=0.1)
 
 
-@scenario(tool="execute_plan", name="arrives_where_planned", situation="To a point over the desk: how far is the true hand from it?", changes=True)
+@scenario(tool="execute_plan", name="arrives_where_planned", situation="To a point over the desk: how far is the true hand from it?")
 def arrives_where_planned(desk: ScenarioDesk) -> Measured:
     desk.look()
     point = over_the_desk(desk)
@@ -98,7 +95,6 @@ def no_base(desk: ScenarioDesk) -> Measured:
     tool="execute_plan",
     name="only_once",
     situation="A plan is run, then run again, and one after the scene changed: is each refused, and does the arm stay?",
-    changes=True,
 )
 def only_once(desk: ScenarioDesk) -> Measured:
     desk.look()

@@ -31,7 +31,6 @@ def by_the_formula(desk: ScenarioDesk) -> Measured:
     tool="grip_force",
     name="holds_what_it_says",
     situation="A block is picked and held with the force for its true mass and half the friction of the pads: does it slip in 2 s?",
-    changes=True,
 )
 def holds_what_it_says(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -44,7 +43,7 @@ def holds_what_it_says(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(before - float(desk.truth("green").pose[2, 3])), "mm that it slipped", at_most=3.0)
 
 
-@scenario(tool="touch_down", name="height_of_two_things", situation="The tops of a box and of a block are felt: how far off are the heights?", changes=True)
+@scenario(tool="touch_down", name="height_of_two_things", situation="The tops of a box and of a block are felt: how far off are the heights?")
 def height_of_two_objects(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     worst = 0.0
@@ -55,7 +54,7 @@ def height_of_two_objects(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * worst, "mm off at most", at_most=5.0)
 
 
-@scenario(tool="touch_down", name="moves_nothing_away", situation="A block is touched with 2 N: how far was it moved?", changes=True)
+@scenario(tool="touch_down", name="moves_nothing_away", situation="A block is touched with 2 N: how far was it moved?")
 def moves_nothing_away(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("green").pose[:3, 3].copy()
@@ -63,7 +62,7 @@ def moves_nothing_away(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm moved", at_most=5.0)
 
 
-@scenario(tool="weigh_in_hand", name="two_blocks", situation="Two blocks: how far off is what the hand feels of their mass?", changes=True)
+@scenario(tool="weigh_in_hand", name="two_blocks", situation="Two blocks: how far off is what the hand feels of their mass?")
 def two_blocks(desk: ScenarioDesk) -> Measured:
     worst = 0.0
     for name in ("blue", "green"):
@@ -73,7 +72,7 @@ def two_blocks(desk: ScenarioDesk) -> Measured:
     return Measured(worst, "g off at most", at_most=5.0)
 
 
-@scenario(tool="weigh_in_hand", name="put_back", situation="A block is weighed in the gripper: how far from where it was does it stand then?", changes=True)
+@scenario(tool="weigh_in_hand", name="put_back", situation="A block is weighed in the gripper: how far from where it was does it stand then?")
 def put_back(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("green").pose[:3, 3].copy()
@@ -85,7 +84,6 @@ def put_back(desk: ScenarioDesk) -> Measured:
     tool="servo_to_target",
     name="moved_on_the_way",
     situation="While the hand goes above a block, the block is moved by 4 to 8 cm, twice: how far beside it, seen from above, are the finger tips at the end?",
-    changes=True,
 )
 def moved_on_the_way(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -101,9 +99,7 @@ def moved_on_the_way(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(beside)) if result.ok and len(pushes) == 2 else float("nan"), "mm beside it", at_most=8.0)
 
 
-@scenario(
-    tool="servo_to_target", name="taken_away", situation="The block is taken off the desk on the way: the call must end and say that it is lost.", changes=True
-)
+@scenario(tool="servo_to_target", name="taken_away", situation="The block is taken off the desk on the way: the call must end and say that it is lost.")
 def taken_away(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     away = pose_at(3.0, 0.0, 0.0)
@@ -111,7 +107,7 @@ def taken_away(desk: ScenarioDesk) -> Measured:
     return Measured(float(result.code == "object_lost"), "1: said so", equal=1)
 
 
-@scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)
+@scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare)
 def wide(desk: ScenarioDesk) -> Measured:
     desk.call("close_gripper")
     desk.call("open_gripper")
@@ -124,16 +120,13 @@ def wide(desk: ScenarioDesk) -> Measured:
     name="width_is_measured",
     situation="Closed on nothing: does the width that it tells agree with the fingers?",
     world=bare,
-    changes=True,
 )
 def width_is_measured(desk: ScenarioDesk) -> Measured:
     told = desk.call("close_gripper")["width"]
     return Measured(1000 * abs(told - desk.robot.arm.gripper.width_of(desk.simulation.finger_position())), "mm off", at_most=0.5)
 
 
-@scenario(
-    tool="push", name="as_far_as_asked", situation="A block is pushed 4 to 7 cm along a drawn direction: how far is it from where it should be?", changes=True
-)
+@scenario(tool="push", name="as_far_as_asked", situation="A block is pushed 4 to 7 cm along a drawn direction: how far is it from where it should be?")
 def as_far_as_asked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.04, 0.07)), FINGERS)
@@ -146,7 +139,6 @@ def as_far_as_asked(desk: ScenarioDesk) -> Measured:
     name="two_pens",
     situation="Of two pens side by side one is pushed out lengthwise: how far is that one from where it says?",
     world=two_pens,
-    changes=True,
 )
 def two_pens_apart(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -162,7 +154,6 @@ def two_pens_apart(desk: ScenarioDesk) -> Measured:
     name="then_it_is_picked",
     situation="Two pens side by side, at which no grasp was found: is one in the hand after it and a pick?",
     world=two_pens,
-    changes=True,
 )
 def then_it_is_picked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -172,7 +163,7 @@ def then_it_is_picked(desk: ScenarioDesk) -> Measured:
     return Measured(float(refused == "no_grasp" and desk.truth("pen").pose[2, 3] > 0.04), "picked", at_least=1.0)
 
 
-@scenario(tool="open_gripper", name="lets_go", situation="A block in the hand: is it out of the hand after it?", changes=True)
+@scenario(tool="open_gripper", name="lets_go", situation="A block in the hand: is it out of the hand after it?")
 def lets_go(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
@@ -185,7 +176,6 @@ def lets_go(desk: ScenarioDesk) -> Measured:
     tool="close_gripper",
     name="stops_at_a_thing",
     situation="The fingers close on a picked block with 3 N: the width that is told against its true edge.",
-    changes=True,
 )
 def stops_at_a_object(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -193,9 +183,7 @@ def stops_at_a_object(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(desk.call("close_gripper", {"force": 3.0})["width"] - desk.truth("green").size[1]), "mm off", at_most=2.0)
 
 
-@scenario(
-    tool="push", name="tells_what_happened", situation="A block is pushed 3 to 6 cm along a drawn direction: how far is it moved, told and true?", changes=True
-)
+@scenario(tool="push", name="tells_what_happened", situation="A block is pushed 3 to 6 cm along a drawn direction: how far is it moved, told and true?")
 def tells_what_happened(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before, way = desk.truth("blue").pose[:2, 3].copy(), desk.free_way("blue", float(desk.random.uniform(0.03, 0.06)), FINGERS)
@@ -209,7 +197,6 @@ def tells_what_happened(desk: ScenarioDesk) -> Measured:
     name="into_a_sorter",
     situation="A cube is put through the square hole of a shape sorter: how far does it stick out of the board?",
     world=sorter,
-    changes=True,
 )
 def into_a_sorter(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -226,7 +213,6 @@ def into_a_sorter(desk: ScenarioDesk) -> Measured:
     name="no_hole_there",
     situation="A place beside the sorter: is it refused, and the piece held still?",
     world=sorter,
-    changes=True,
 )
 def no_hole_there(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -250,7 +236,6 @@ def _handle(desk: ScenarioDesk, side: str, near: str | list[float]) -> dict[str,
     name="as_far_as_it_says",
     situation="A shut drawer is pulled open by 7 cm: how far is it from where it is said to be?",
     world=furniture,
-    changes=True,
 )
 def as_far_as_it_says(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -259,7 +244,7 @@ def as_far_as_it_says(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(told - opened) if opened > 0.05 else float("inf"), "mm", at_most=12.0)
 
 
-@scenario(tool="open_drawer", name="no_handle_there", situation="A box without a handle at its side: is it refused?", world=furniture, changes=True)
+@scenario(tool="open_drawer", name="no_handle_there", situation="A box without a handle at its side: is it refused?", world=furniture)
 def no_handle_there(desk: ScenarioDesk) -> Measured:
     desk.look()
     lid = _handle(desk, "top", "lid_box")["object_id"]
@@ -271,7 +256,6 @@ def no_handle_there(desk: ScenarioDesk) -> Measured:
     name="shut_again",
     situation="A drawer that was pulled open is pushed shut: how far is it open then?",
     world=furniture,
-    changes=True,
 )
 def shut_again(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -285,16 +269,13 @@ def shut_again(desk: ScenarioDesk) -> Measured:
     name="already_shut",
     situation="A drawer that is shut: is it claimed to have moved?",
     world=furniture,
-    changes=True,
 )
 def already_shut(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(float(desk.result("close_drawer", _handle(desk, "side", "drawer")).ok), "claims", equal=0)
 
 
-@scenario(
-    tool="open_lid", name="stays_open", situation="The hinged lid of a box is opened: at which angle is it two seconds later?", world=furniture, changes=True
-)
+@scenario(tool="open_lid", name="stays_open", situation="The hinged lid of a box is opened: at which angle is it two seconds later?", world=furniture)
 def stays_open(desk: ScenarioDesk) -> Measured:
     desk.look()
     desk.call("open_lid", _handle(desk, "top", "lid_box"))
@@ -302,9 +283,7 @@ def stays_open(desk: ScenarioDesk) -> Measured:
     return Measured(float(np.degrees(desk.simulation.truth().joints["lid_box/lid"])), "degrees", at_least=95.0)
 
 
-@scenario(
-    tool="open_lid", name="handle_in_the_middle", situation="A knob, whose handle is in the middle: is it refused as a lid?", world=furniture, changes=True
-)
+@scenario(tool="open_lid", name="handle_in_the_middle", situation="A knob, whose handle is in the middle: is it refused as a lid?", world=furniture)
 def handle_in_the_middle(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(float(desk.result("open_lid", _handle(desk, "top", "knob")).code == "invalid_input"), "refused", equal=1)
@@ -315,7 +294,6 @@ def handle_in_the_middle(desk: ScenarioDesk) -> Measured:
     name="falls_shut",
     situation="The lid of a box stands open: at which angle is it two seconds after it was closed?",
     world=open_furniture,
-    changes=True,
 )
 def falls_shut(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -325,7 +303,7 @@ def falls_shut(desk: ScenarioDesk) -> Measured:
     return Measured(float(np.degrees(desk.simulation.truth().joints["lid_box/lid"])), "degrees", at_most=5.0)
 
 
-@scenario(tool="close_lid", name="none_is_open", situation="No lid stands open: is that said, whatever object is named?", world=furniture, changes=True)
+@scenario(tool="close_lid", name="none_is_open", situation="No lid stands open: is that said, whatever object is named?", world=furniture)
 def none_is_open(desk: ScenarioDesk) -> Measured:
     desk.look()
     lid = _handle(desk, "top", "lid_box")["object_id"]
@@ -338,7 +316,6 @@ def none_is_open(desk: ScenarioDesk) -> Measured:
     name="as_far_as_it_turned",
     situation="A knob is turned left by 1.2 rad: by how much does what is told differ from how far it has turned?",
     world=furniture,
-    changes=True,
 )
 def as_far_as_it_turned(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -352,7 +329,6 @@ def as_far_as_it_turned(desk: ScenarioDesk) -> Measured:
     name="against_its_stop",
     situation="A knob at its stop is turned against it: is it claimed to have moved?",
     world=furniture,
-    changes=True,
 )
 def against_its_stop(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -364,7 +340,6 @@ def against_its_stop(desk: ScenarioDesk) -> Measured:
     name="the_uppermost",
     situation="Two rings on a peg: is the upper one held, the other where it was?",
     world=pegs,
-    changes=True,
 )
 def the_uppermost(desk: ScenarioDesk) -> Measured:
     before = desk.truth("large").pose[2, 3]
@@ -373,14 +348,12 @@ def the_uppermost(desk: ScenarioDesk) -> Measured:
     return Measured(float(held and abs(desk.truth("large").pose[2, 3] - before) < 0.003), "as it should be", equal=1)
 
 
-@scenario(tool="take_ring", name="none_there", situation="A peg without a ring: is it refused?", world=pegs, changes=True)
+@scenario(tool="take_ring", name="none_there", situation="A peg without a ring: is it refused?", world=pegs)
 def none_there(desk: ScenarioDesk) -> Measured:
     return Measured(float(desk.result("take_ring", rings.peg(desk, 1)).code == "unknown_object"), "refused", equal=1)
 
 
-@scenario(
-    tool="hang_ring", name="onto_another", situation="A ring goes over a peg that has one: how far is it from where it should lie?", world=pegs, changes=True
-)
+@scenario(tool="hang_ring", name="onto_another", situation="A ring goes over a peg that has one: how far is it from where it should lie?", world=pegs)
 def onto_another(desk: ScenarioDesk) -> Measured:
     goal = rings.peg(desk, 2)
     desk.call("take_ring", rings.peg(desk, 0))
@@ -389,7 +362,7 @@ def onto_another(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("small").pose[:3, 3] - place)), "mm", at_most=4.0)
 
 
-@scenario(tool="hang_ring", name="no_peg_there", situation="A place without a peg: is it refused, and the ring held still?", world=pegs, changes=True)
+@scenario(tool="hang_ring", name="no_peg_there", situation="A place without a peg: is it refused, and the ring held still?", world=pegs)
 def no_peg_there(desk: ScenarioDesk) -> Measured:
     desk.call("take_ring", rings.peg(desk, 0))
     refused = desk.result("hang_ring", {"peg": [0.2, 0.35]}).code == "unknown_object"

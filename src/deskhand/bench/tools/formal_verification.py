@@ -89,7 +89,6 @@ def step_named(desk: ScenarioDesk) -> Measured:
     tool="verify_action",
     name="in_the_hand_or_not",
     situation="After a pick, after the object was taken out of the hand, and after a place, against the truth.",
-    changes=True,
 )
 def in_the_hand_or_not(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -142,7 +141,6 @@ def shuffled(desk: ScenarioDesk) -> Measured:
     name="true_and_false",
     situation="A hand has put one object into the bin and one beside it: eight conditions, true and false.",
     world=objects,
-    changes=True,
 )
 def true_and_false(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -172,9 +170,7 @@ def exact_places(desk: ScenarioDesk) -> Measured:
     return Measured(right / 6, "share of the verdicts that are right", equal=1.0)
 
 
-@scenario(
-    tool="verify_action", name="home_and_fingers", situation="The arm at home and not, the fingers open and closed, without a look.", world=bare, changes=True
-)
+@scenario(tool="verify_action", name="home_and_fingers", situation="The arm at home and not, the fingers open and closed, without a look.", world=bare)
 def home_and_fingers(desk: ScenarioDesk) -> Measured:
     def done(act: str) -> bool:
         return bool(desk.call("verify_action", {"act": act})["done"])

@@ -74,7 +74,6 @@ def closes_on_the_object(desk: ScenarioDesk) -> Measured:
     tool="grasp_from_cloud",
     name="from_a_place_alone",
     situation="A place without a name: does the hand that it gives really lift the block there?",
-    changes=True,
 )
 def from_a_place_alone(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -95,7 +94,7 @@ def from_a_place_alone(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * (float(desk.truth("green").pose[2, 3]) - desk.truth("green").size[2] / 2), "mm lifted", at_least=40.0)
 
 
-@scenario(tool="pick", name="lifted", situation="A block is picked: how high is it really, between both fingers?", changes=True)
+@scenario(tool="pick", name="lifted", situation="A block is picked: how high is it really, between both fingers?")
 def lifted(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
@@ -103,7 +102,7 @@ def lifted(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * (float(desk.truth("red").pose[2, 3]) - desk.truth("red").size[2] / 2) if held else 0.0, "mm lifted", at_least=40.0)
 
 
-@scenario(tool="place_in", name="inside", situation="A block is put into the bin: how far is its middle from the inside walls?", changes=True)
+@scenario(tool="place_in", name="inside", situation="A block is put into the bin: how far is its middle from the inside walls?")
 def inside(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
@@ -118,7 +117,6 @@ def inside(desk: ScenarioDesk) -> Measured:
     name="into_an_open_drawer",
     situation="A block is put into a drawer that stands open: how high above the table does its middle come to lie?",
     world=open_furniture,
-    changes=True,
 )
 def into_an_open_drawer(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -131,7 +129,7 @@ def into_an_open_drawer(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(local[2]) if inside else float("inf"), "mm, on its floor", at_most=35.0)
 
 
-@scenario(tool="place_on", name="centre_over_centre", situation="A block is put on another: how far apart are their centres?", world=stacked, changes=True)
+@scenario(tool="place_on", name="centre_over_centre", situation="A block is put on another: how far apart are their centres?", world=stacked)
 def centre_over_centre(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
@@ -140,7 +138,7 @@ def centre_over_centre(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(off[:2])) if abs(off[2] - EDGE) < 0.003 else float("nan"), "mm apart", at_most=10.0)
 
 
-@scenario(tool="place_at", name="exact_place", situation="A block is put to a place with a turn: how far is it off?", changes=True)
+@scenario(tool="place_at", name="exact_place", situation="A block is put to a place with a turn: how far is it off?")
 def exact_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     place, yaw = desk.free_pose("green")[:2, 3].round(3), float(desk.random.uniform(-0.7, 0.7))
@@ -154,7 +152,6 @@ def exact_place(desk: ScenarioDesk) -> Measured:
     name="the_upper_one",
     situation="The upper of two stacked blocks is picked: is it held, and how far was the lower one moved?",
     world=stacked,
-    changes=True,
 )
 def the_upper_one(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -164,9 +161,7 @@ def the_upper_one(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * moved if desk.simulation.truth().in_hand == ("high",) else float("nan"), "mm that the lower one moved", at_most=8.0)
 
 
-@scenario(
-    tool="place_in", name="the_second_beside_the_first", situation="Two blocks one after the other: how many lie within the walls of the bin?", changes=True
-)
+@scenario(tool="place_in", name="the_second_beside_the_first", situation="Two blocks one after the other: how many lie within the walls of the bin?")
 def the_second_beside_the_first(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     box = desk.truth("bin")
@@ -182,7 +177,6 @@ def the_second_beside_the_first(desk: ScenarioDesk) -> Measured:
     name="a_tower_again",
     situation="The third block on the upper of two: how far is its centre from that of the lowest, seen from above?",
     world=stacked,
-    changes=True,
 )
 def a_tower_again(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -192,7 +186,7 @@ def a_tower_again(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(off[:2])) if abs(off[2] - 2 * EDGE) < 0.004 else float("nan"), "mm apart", at_most=10.0)
 
 
-@scenario(tool="place_at", name="any_turn", situation="A block is put to a place with any turn: how far is it off?", changes=True)
+@scenario(tool="place_at", name="any_turn", situation="A block is put to a place with any turn: how far is it off?")
 def any_turn(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     place = desk.free_pose("red")[:2, 3].round(3)
@@ -206,7 +200,6 @@ def any_turn(desk: ScenarioDesk) -> Measured:
     name="gap",
     situation="A block is put to a side of another where there is room, 3 cm off: how far is the true gap from that?",
     world=stacked,
-    changes=True,
 )
 def gap(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -222,7 +215,6 @@ def gap(desk: ScenarioDesk) -> Measured:
     name="on_the_side_asked",
     situation="A block to a side of another where there is room: by how much is it farther that way?",
     world=stacked,
-    changes=True,
 )
 def on_the_side_asked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -232,7 +224,7 @@ def on_the_side_asked(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float((desk.truth("high").pose[:2, 3] - desk.truth("third").pose[:2, 3]) @ WAYS[side]), "mm that way", at_least=35.0)
 
 
-@scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other objects?", world=stacked, changes=True)
+@scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other objects?", world=stacked)
 def free_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
@@ -243,9 +235,7 @@ def free_place(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * min(gaps) if abs(here[2] - EDGE / 2) < 0.004 else float("nan"), "mm to the nearest", at_least=0.0)
 
 
-@scenario(
-    tool="put_aside", name="stays_clear", situation="The same, with a place that is to stay clear: how far from it is the block?", world=stacked, changes=True
-)
+@scenario(tool="put_aside", name="stays_clear", situation="The same, with a place that is to stay clear: how far from it is the block?", world=stacked)
 def stays_clear(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
@@ -259,7 +249,6 @@ def stays_clear(desk: ScenarioDesk) -> Measured:
     name="beside_another",
     situation="The spare block is laid on a pan beside the one that lies there: where is the pan then, against the balance's equation?",
     world=scales,
-    changes=True,
 )
 def beside_another(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -275,7 +264,6 @@ def beside_another(desk: ScenarioDesk) -> Measured:
     tool="place_on_pan",
     name="without_a_balance",
     situation="A block is held and no balance is on the desk: refused as such, and the block still in the hand?",
-    changes=True,
 )
 def without_a_balance(desk: ScenarioDesk) -> Measured:
     ids = desk.look()

@@ -109,7 +109,7 @@ def light(desk: ScenarioDesk, share: float) -> None:
             strength[:] = strength * share
 
 
-@scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.", changes=True)
+@scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.")
 def light_out(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_picture")
     begun = desk.simulation.time
@@ -124,7 +124,7 @@ def light_out(desk: ScenarioDesk) -> Measured:
     return Measured(max(bad[0][0] - begun, good[0][0] - again) if right else float("nan"), "s until it was told", at_most=0.3)
 
 
-@scenario(tool="watch_picture", name="all_well", situation="Two seconds in which objects move but the pictures stay good.", changes=True)
+@scenario(tool="watch_picture", name="all_well", situation="Two seconds in which objects move but the pictures stay good.")
 def all_well(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_picture")
     desk.push("can", (0.0, -0.2, 0.0))

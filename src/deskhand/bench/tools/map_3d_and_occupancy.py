@@ -58,9 +58,7 @@ def never_free(desk: ScenarioDesk) -> Measured:
     return Measured(float((states == "free").mean()), "share of these points", at_most=0.01)
 
 
-@scenario(
-    tool="build_occupancy_map", name="goes_on", situation="Three views of one desk: the map must hold three views, and no surface may be lost.", changes=True
-)
+@scenario(tool="build_occupancy_map", name="goes_on", situation="Three views of one desk: the map must hold three views, and no surface may be lost.")
 def goes_on(desk: ScenarioDesk) -> Measured:
     first = desk.call("build_occupancy_map", {})
     second = desk.call("build_occupancy_map", {"map_uri": first["map"]["uri"]})
@@ -133,7 +131,6 @@ def places(desk: ScenarioDesk) -> Measured:
     tool="build_semantic_map",
     name="moved",
     situation="A block is moved between two looks: how many of its voxels are still told at the old place?",
-    changes=True,
 )
 def moved(desk: ScenarioDesk) -> Measured:
     first = desk.call("build_semantic_map")["map"]["uri"]
@@ -163,9 +160,7 @@ def size(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(item["high"][2] - desk.truth("can").size[2]), "mm error of its top", at_most=8.0)  # a voxel of 5 mm, and the depth's error
 
 
-@scenario(
-    tool="watch_occupancy", name="comes_and_goes", situation="A can is put into a free volume and taken out again: the time until each is told.", changes=True
-)
+@scenario(tool="watch_occupancy", name="comes_and_goes", situation="A can is put into a free volume and taken out again: the time until each is told.")
 def comes_and_goes(desk: ScenarioDesk) -> Measured:
     place = desk.free_pose("can")
     x, y = place[:2, 3].tolist()

@@ -14,9 +14,7 @@ from deskhand.bench.tools.motions import Reference, low_between, named, random_j
 CLEAR = 0.003  # [m] beside which neither side is asked to be right
 
 
-@scenario(
-    tool="plan_motion", name="nothing_is_touched", situation="To three points low between the objects: how far is anything moved on the way?", changes=True
-)
+@scenario(tool="plan_motion", name="nothing_is_touched", situation="To three points low between the objects: how far is anything moved on the way?")
 def nothing_is_touched(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
@@ -89,9 +87,7 @@ def blocked_and_too_low(desk: ScenarioDesk) -> Measured:
     return Measured(good / len(cases), "share that is repaired", equal=1.0)
 
 
-@scenario(
-    tool="plan_manipulation", name="as_it_turns_out", situation="A block into the bin, and one out of reach: does it work out as it was told?", changes=True
-)
+@scenario(tool="plan_manipulation", name="as_it_turns_out", situation="A block into the bin, and one out of reach: does it work out as it was told?")
 def as_it_turns_out(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     told = desk.call("plan_manipulation", {"object_id": ids["red"], "target_id": ids["bin"]})["feasible"]

@@ -157,7 +157,6 @@ def tower_parts(random: Random) -> WorldSpec:
     name="stands_leaning",
     situation="Three objects stacked in the order it gives, on ground that leans by 80 % of its margin: do they stand?",
     world=tower_parts,
-    changes=True,
 )
 def stands_leaning(desk: ScenarioDesk) -> Measured:
     ids = desk.look()

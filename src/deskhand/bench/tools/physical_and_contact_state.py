@@ -47,7 +47,6 @@ def wrong_about(desk: ScenarioDesk, removed: str) -> Measured:
     name="pillar_removed",
     situation="One of two blocks under a beam is taken away in the simulation: what falls?",
     world=bridge,
-    changes=True,
 )
 def pillar_removed(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "left")
@@ -58,7 +57,6 @@ def pillar_removed(desk: ScenarioDesk) -> Measured:
     name="tower",
     situation="The lowest block of a tower of three is taken away in the simulation: what falls?",
     world=stack_and_bin,
-    changes=True,
 )
 def tower(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "low")
@@ -69,7 +67,6 @@ def tower(desk: ScenarioDesk) -> Measured:
     name="nothing_falls",
     situation="The block upon the beam is taken away in the simulation: nothing falls.",
     world=bridge,
-    changes=True,
 )
 def nothing_falls(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "upon")
@@ -106,7 +103,6 @@ def hand_place(desk: ScenarioDesk) -> Measured:
     tool="contact_events",
     name="picked_and_lost",
     situation="A block is picked up, then pulled out of the fingers: touch and lost must be told, at once.",
-    changes=True,
 )
 def picked_and_lost(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
@@ -120,9 +116,7 @@ def picked_and_lost(desk: ScenarioDesk) -> Measured:
     return Measured(lost[-1][0] - begun if right else float("nan"), "s until the loss was told", at_most=0.3)
 
 
-@scenario(
-    tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 13 to 18 N and lets go: the time until each is told.", changes=True
-)
+@scenario(tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 13 to 18 N and lets go: the time until each is told.")
 def pressed(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events", settle=1.5)
     kinds, times = [], []
@@ -138,9 +132,7 @@ def pressed(desk: ScenarioDesk) -> Measured:
     return Measured(max(times) if kinds == ["stuck", "free"] else float("nan"), "s until it was told", at_most=0.3)
 
 
-@scenario(
-    tool="contact_events", name="moving_freely", situation="The arm goes elsewhere and back, the gripper closes and opens: nothing is touched.", changes=True
-)
+@scenario(tool="contact_events", name="moving_freely", situation="The arm goes elsewhere and back, the gripper closes and opens: nothing is touched.")
 def moving_freely(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
     plan = desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]

@@ -153,12 +153,12 @@ def box_turned(desk: ScenarioDesk, turn: float, step: float) -> list[tuple[float
     return errors
 
 
-@scenario(tool="track_pose", name="shifted", situation="A box is shifted by 15 mm five times: the largest error of its told place.", changes=True)
+@scenario(tool="track_pose", name="shifted", situation="A box is shifted by 15 mm five times: the largest error of its told place.")
 def pose_shifted(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * max(place for place, _ in box_turned(desk, 0.0, 0.015)), "mm largest error", at_most=8.0)
 
 
-@scenario(tool="track_pose", name="turned", situation="A box is turned by 9 degrees five times: the largest error of its told heading.", changes=True)
+@scenario(tool="track_pose", name="turned", situation="A box is turned by 9 degrees five times: the largest error of its told heading.")
 def pose_turned(desk: ScenarioDesk) -> Measured:
     return Measured(max(angle for _, angle in box_turned(desk, 0.157, 0.0)), "deg largest error", at_most=4.0)
 
@@ -194,7 +194,6 @@ def unsure_turn(desk: ScenarioDesk) -> Measured:
     tool="check_camera_pose",
     name="knocked",
     situation="The camera is pushed by 2 cm and turned by 1.5 degrees after a reference: the error of what is told.",
-    changes=True,
 )
 def camera_knocked(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -211,7 +210,6 @@ def camera_knocked(desk: ScenarioDesk) -> Measured:
     tool="check_camera_pose",
     name="as_it_was",
     situation="Nothing happened since the reference but that one block was moved: no problem may be told.",
-    changes=True,
 )
 def camera_as_it_was(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -224,7 +222,6 @@ def camera_as_it_was(desk: ScenarioDesk) -> Measured:
     tool="check_camera_pose",
     name="too_low",
     situation="The camera hangs 2 cm lower than it is told to: the error of the told offset of the table.",
-    changes=True,
 )
 def camera_too_low(desk: ScenarioDesk) -> Measured:
     desk.knock(make_transform(None, (0.0, 0.0, -0.02)))

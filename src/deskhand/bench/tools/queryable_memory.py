@@ -43,7 +43,7 @@ def place(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(max(errors)), "mm", at_most=8.0)
 
 
-@scenario(tool="where_is", name="gone", situation="The cup was taken away before the second look: it must be told vanished.", changes=True)
+@scenario(tool="where_is", name="gone", situation="The cup was taken away before the second look: it must be told vanished.")
 def gone(desk: ScenarioDesk) -> Measured:
     desk.look()
     desk.put("cup", pose_at(3.0, 0.0, 0.0))
@@ -55,7 +55,6 @@ def gone(desk: ScenarioDesk) -> Measured:
     tool="recall_objects",
     name="before",
     situation="The red block stood elsewhere before it was moved: is it recalled, and where it was?",
-    changes=True,
 )
 def before(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -67,7 +66,7 @@ def before(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(np.array(item["position"]) - old)) if item else float("nan"), "mm from where it was", at_most=8.0)
 
 
-@scenario(tool="recall_objects", name="seconds_ago", situation="A can is moved; where it was five seconds ago is asked for.", changes=True)
+@scenario(tool="recall_objects", name="seconds_ago", situation="A can is moved; where it was five seconds ago is asked for.")
 def seconds_ago(desk: ScenarioDesk) -> Measured:
     desk.look()
     old = desk.truth("can").pose[:3, 3].copy()
@@ -83,7 +82,6 @@ def seconds_ago(desk: ScenarioDesk) -> Measured:
     tool="ask_memory",
     name="moved",
     situation="After the blue block was moved, 'what was moved last?' and 'where was the blue block before?' are asked.",
-    changes=True,
 )
 def moved(desk: ScenarioDesk) -> Measured:
     ids = desk.look()

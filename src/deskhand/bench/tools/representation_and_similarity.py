@@ -51,7 +51,6 @@ def margin(desk: ScenarioDesk) -> Measured:
     tool="compare_pictures",
     name="what_moved",
     situation="A block is moved between two pictures: how much of its true pixels, before and after, does the mask cover?",
-    changes=True,
 )
 def what_moved(desk: ScenarioDesk) -> Measured:
     first, before = desk.frame().color, desk.mask("red")
@@ -84,9 +83,7 @@ def kept(desk: ScenarioDesk, names: tuple[str, ...]) -> dict[str, str]:
     return {name: desk.call("describe_appearance", {"object_id": ids[name]})["appearance"]["uri"] for name in names}
 
 
-@scenario(
-    tool="recognise_again", name="moved", situation="Six objects are described, then each is put where another stood: how many are recognised?", changes=True
-)
+@scenario(tool="recognise_again", name="moved", situation="Six objects are described, then each is put where another stood: how many are recognised?")
 def recognised_moved(desk: ScenarioDesk) -> Measured:
     names = ("red", "green", "blue", "can", "box", "cup")
     known = kept(desk, names)
@@ -101,7 +98,7 @@ def recognised_moved(desk: ScenarioDesk) -> Measured:
     return Measured(sum(desk.call("recognise_again", {"appearance": known[name]})["object_id"] == ids[name] for name in names), "of 6", at_least=5)
 
 
-@scenario(tool="recognise_again", name="gone", situation="The can is described and taken away: no other object may be taken for it.", changes=True)
+@scenario(tool="recognise_again", name="gone", situation="The can is described and taken away: no other object may be taken for it.")
 def recognised_gone(desk: ScenarioDesk) -> Measured:
     known = kept(desk, ("can",))
     desk.put("can", pose_at(3.0, 0.0, 0.0))

@@ -7,9 +7,9 @@ import logging
 import multiprocessing
 import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -73,38 +73,38 @@ def _load_others() -> None:
 def run(
     scenarios: Sequence[Scenario], registry: Registry, told: Callable[[str], None] = lambda text: None, jobs: int = 1, seed: int = 0
 ) -> Generator[Row, None, None]:
-    """Run scenarios, those that share a desk one after the other; rows come as they end. ``told`` hears what is run next, when ``jobs`` is 1.
+    """Run scenarios, each on a desk of its own; rows come as they end. ``told`` hears what is run next, when ``jobs`` is 1.
 
-    What stands where, and what else a scenario draws, comes from ``seed`` (0 or more).
+    What stands where, the noise of the pictures, and what else a scenario draws, comes from ``seed`` (0 or more) and the scenario's name alone: the order of
+    the scenarios, and which of them are run, changes nothing.
 
     More ``jobs`` are processes side by side, with the tools of :func:`deskhand.tools.base.load_tools`; they end when the iterator is closed.
     """
     if jobs == 1:
-        for batch in _batches(scenarios):
-            yield from _on_one_desk(batch, registry, told, seed)
+        for item in scenarios:
+            told(f"{item.tool}: {item.name}")
+            yield _measured(item, registry, seed)
         return
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_die_quietly)
     try:
-        for future in as_completed([pool.submit(_run_batch, [(item.tool, item.name) for item in batch], seed) for batch in _batches(scenarios)]):
-            yield from future.result()
+        for future in as_completed([pool.submit(_measured_by_name, item.tool, item.name, seed) for item in scenarios]):
+            yield future.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():  # interrupted: what runs could take minutes
             process.terminate()
 
 
-def _batches(scenarios: Sequence[Scenario]) -> list[list[Scenario]]:
-    """Those that stand on one desk together, the longest first."""
-    shared: dict[World, list[Scenario]] = {}
-    for item in scenarios:
-        if not item.changes:
-            shared.setdefault(item.world, []).append(item)
-    return sorted(shared.values(), key=len, reverse=True) + [[item] for item in scenarios if item.changes]
-
-
 def drawn_world(world: World, seed: int) -> WorldSpec:
     """The desk of a seed."""
     return world(np.random.default_rng([seed, crc32(world.__name__.encode())]))
+
+
+def own_desk(item: Scenario, registry: Registry, seed: int) -> ScenarioDesk:
+    """A desk of its own for a scenario, with the objects of the seed and noise of its own in the pictures."""
+    world = drawn_world(item.world, seed)
+    noise = int(np.random.default_rng([seed, crc32(f"{item.tool} {item.name}".encode())]).integers(2**31))
+    return ScenarioDesk(replace(world, seed=noise), registry, seed)
 
 
 def drawn_share(scenarios: Sequence[Scenario], share: float, seed: int) -> list[Scenario]:
@@ -117,10 +117,9 @@ def _die_quietly() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _run_batch(names: Sequence[tuple[str, str]], seed: int) -> list[Row]:
+def _measured_by_name(tool: str, name: str, seed: int) -> Row:
     """In a process of its own."""
-    known = {(item.tool, item.name): item for item in all_scenarios()}
-    return list(_on_one_desk([known[name] for name in names], _registry(), lambda text: None, seed))
+    return _measured(next(item for item in all_scenarios() if (item.tool, item.name) == (tool, name)), _registry(), seed)
 
 
 @cache
@@ -128,20 +127,12 @@ def _registry() -> Registry:
     return load_tools()[0]
 
 
-def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[str], None], seed: int) -> Iterator[Row]:
+def _measured(item: Scenario, registry: Registry, seed: int) -> Row:
     begun = time.process_time()
-    with ScenarioDesk(drawn_world(batch[0].world, seed), registry, seed) as desk:
-        setup = (time.process_time() - begun) / len(batch)  # the desk's own cost is everybody's
-        for item in batch:
-            told(f"{item.tool}: {item.name}")
-            yield _measured(item, desk, setup)
-
-
-def _measured(item: Scenario, desk: ScenarioDesk, setup: float) -> Row:
-    begun = time.process_time() - setup
-    desk.begin(f"{item.tool} {item.name}")
     try:
-        measured = item.run(desk)
+        with own_desk(item, registry, seed) as desk:
+            desk.begin(f"{item.tool} {item.name}")
+            measured = item.run(desk)
     except Exception as error:  # whatever a tool or a scenario does wrong, the others are measured
         if not isinstance(error, DeskhandError):
             log.exception("scenario %s of %s", item.name, item.tool)

@@ -89,9 +89,7 @@ def film(desk: ScenarioDesk, name: str, length: float, count: int) -> tuple[list
     return uris, masks, poses
 
 
-@scenario(
-    tool="segment_video", name="moved_block", situation="A hand moves the red block by 6 cm in ten pictures; its mask is given in the first.", changes=True
-)
+@scenario(tool="segment_video", name="moved_block", situation="A hand moves the red block by 6 cm in ten pictures; its mask is given in the first.")
 def moved_block(desk: ScenarioDesk) -> Measured:
     uris, masks, _ = film(desk, "red", 0.057, 10)
     first = desk.keep(np.where(masks[0], np.uint8(255), np.uint8(0)), IMAGE)
@@ -101,9 +99,7 @@ def moved_block(desk: ScenarioDesk) -> Measured:
     )
 
 
-@scenario(
-    tool="segment_video", name="taken_away", situation="After four pictures the target is taken off the desk: from then on it must be told lost.", changes=True
-)
+@scenario(tool="segment_video", name="taken_away", situation="After four pictures the target is taken off the desk: from then on it must be told lost.")
 def taken_away(desk: ScenarioDesk) -> Measured:
     uris, _, _ = film(desk, "red", 0.015, 4)
     box = around(desk, "red", 3)
@@ -113,7 +109,7 @@ def taken_away(desk: ScenarioDesk) -> Measured:
     return Measured(sum(one["lost"] != (number > 0) for number, one in enumerate(given)), "pictures with the wrong verdict", equal=0)
 
 
-@scenario(tool="track_points", name="corners", situation="Corners of the moving block's upper side are tracked through ten pictures.", changes=True)
+@scenario(tool="track_points", name="corners", situation="Corners of the moving block's upper side are tracked through ten pictures.")
 def corners(desk: ScenarioDesk) -> Measured:
     frame, half = desk.frame(), desk.truth("red").size[2] / 2
     local = np.array([[x, y, half] for x in (-half, half) for y in (-half, half)])
@@ -132,7 +128,6 @@ def corners(desk: ScenarioDesk) -> Measured:
     tool="track_points",
     name="occlusion",
     situation="A can is held before a block's top and taken away again: its point must be told hidden, then visible.",
-    changes=True,
 )
 def occlusion(desk: ScenarioDesk) -> Measured:
     name = "blue"
@@ -162,9 +157,7 @@ def boxes(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * worst, "mm largest distance along the desk", at_most=15.0)
 
 
-@scenario(
-    tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all objects keep their ids, and is its motion right?", changes=True
-)
+@scenario(tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all objects keep their ids, and is its motion right?")
 def ids_kept(desk: ScenarioDesk) -> Measured:
     uris, way = [], np.array(desk.free_way("red", 0.09))
     for number in range(5):
@@ -203,9 +196,7 @@ def late(desk: ScenarioDesk, events: list[tuple[float, dict[str, Any]]], begun: 
     return events[0][0] - begun if events and events[0][1]["kind"] == kind else float("nan")
 
 
-@scenario(
-    tool="track_target", name="rolling", situation="A ball rolls along the desk: the error of its told place in each picture.", world=rolling, changes=True
-)
+@scenario(tool="track_target", name="rolling", situation="A ball rolls along the desk: the error of its told place in each picture.", world=rolling)
 def target_rolling(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["ball"]})
     start, offset = desk.truth("ball").pose[:2, 3].copy(), np.array(heard.let_pass(0.3)[-1][1]["position"][:2])
@@ -223,7 +214,6 @@ def target_rolling(desk: ScenarioDesk) -> Measured:
     tool="track_target",
     name="found_again",
     situation="The green block is taken off the desk and put down elsewhere: is it told lost, then found?",
-    changes=True,
 )
 def target_found_again(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["green"]})
@@ -237,7 +227,7 @@ def target_found_again(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * error if lost and not told["lost"] else float("nan"), "mm error of the new place", at_most=25.0)
 
 
-@scenario(tool="follow_points", name="corner", situation="A block slides: the error of a corner of its upper side in the last picture.", changes=True)
+@scenario(tool="follow_points", name="corner", situation="A block slides: the error of a corner of its upper side in the last picture.")
 def point_of_a_corner(desk: ScenarioDesk) -> Measured:
     half = 0.5 * np.array(desk.truth("red").size)
 
@@ -258,7 +248,6 @@ def point_of_a_corner(desk: ScenarioDesk) -> Measured:
     tool="follow_points",
     name="covered",
     situation="A can is held before a block: is the followed corner told hidden, and one of another block not?",
-    changes=True,
 )
 def point_covered(desk: ScenarioDesk) -> Measured:
     frame = desk.frame()
@@ -270,7 +259,7 @@ def point_covered(desk: ScenarioDesk) -> Measured:
     return Measured(float(not told[0]["visible"]) + float(told[1]["visible"]), "right of 2", equal=2)
 
 
-@scenario(tool="watch_people", name="reaches_in", situation="An arm of a person comes in over the desk: the time until it is told.", world=beside, changes=True)
+@scenario(tool="watch_people", name="reaches_in", situation="An arm of a person comes in over the desk: the time until it is told.", world=beside)
 def person_reaches_in(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
     begun = desk.simulation.time
@@ -283,7 +272,7 @@ def person_reaches_in(desk: ScenarioDesk) -> Measured:
     return Measured(max(entered, left), "s until it was told", at_most=0.3)
 
 
-@scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.", changes=True)
+@scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.")
 def person_is_none(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
     for name in ("red", "cup", "box"):

@@ -25,7 +25,6 @@ def still(desk: ScenarioDesk) -> Measured:
     name="speed",
     situation="A ball rolls along the desk: the error of its told speed against how far it really went.",
     world=rolling,
-    changes=True,
 )
 def speed(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -38,7 +37,7 @@ def speed(desk: ScenarioDesk) -> Measured:
     return Measured(abs(told["speed"] / real - 1) if right else float("nan"), "relative error of the speed", at_most=0.15)
 
 
-@scenario(tool="observe_motion", name="approaching", situation="The ball rolls towards the can: is this told, with the heading?", world=rolling, changes=True)
+@scenario(tool="observe_motion", name="approaching", situation="The ball rolls towards the can: is this told, with the heading?", world=rolling)
 def approaching(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.push("ball", (0.0, -float(desk.random.uniform(0.2, 0.3)), 0.0))
@@ -52,7 +51,6 @@ def approaching(desk: ScenarioDesk) -> Measured:
     tool="target_memory",
     name="places",
     situation="A block is moved twice between looks: its three places and the length of its way against the truth.",
-    changes=True,
 )
 def places(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -70,7 +68,7 @@ def places(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * max(error, abs(given["travelled"] - way)) if len(given["places"]) == 3 else float("nan"), "mm largest error", at_most=10.0)
 
 
-@scenario(tool="target_memory", name="where_to_look", situation="The can was taken away: its last place must lose its probability.", changes=True)
+@scenario(tool="target_memory", name="where_to_look", situation="The can was taken away: its last place must lose its probability.")
 def where_to_look(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.put("can", pose_at(3.0, 0.0, 0.0))
@@ -93,7 +91,6 @@ def sure(desk: ScenarioDesk) -> Measured:
     tool="scene_changes",
     name="moved",
     situation="One of seven objects is moved by 6 to 15 cm between two looks: the told distance, and that nothing else is told.",
-    changes=True,
 )
 def changes_moved(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -105,7 +102,7 @@ def changes_moved(desk: ScenarioDesk) -> Measured:
     return Measured(len(events) - len(told) if told else float("nan"), "other changes told", equal=0)
 
 
-@scenario(tool="scene_changes", name="taken_and_added", situation="A can is taken away and put back elsewhere: both must be told.", changes=True)
+@scenario(tool="scene_changes", name="taken_and_added", situation="A can is taken away and put back elsewhere: both must be told.")
 def taken_and_added(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     place = desk.free_pose("can")
@@ -117,9 +114,7 @@ def taken_and_added(desk: ScenarioDesk) -> Measured:
     return Measured(float("vanished" in kinds) + float("appeared" in kinds), "of 2 changes told", equal=2)
 
 
-@scenario(
-    tool="object_history", name="moves", situation="The red block is moved three times between looks: how many moves does its history tell?", changes=True
-)
+@scenario(tool="object_history", name="moves", situation="The red block is moved three times between looks: how many moves does its history tell?")
 def history_moves(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     for _ in range(3):
@@ -129,7 +124,7 @@ def history_moves(desk: ScenarioDesk) -> Measured:
     return Measured(sum(event["kind"] == "moved" for event in events), "moves", equal=3)
 
 
-@scenario(tool="object_history", name="order", situation="A can was added, moved and taken away: the order of the events.", changes=True)
+@scenario(tool="object_history", name="order", situation="A can was added, moved and taken away: the order of the events.")
 def history_order(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.shift("can", desk.free_shift("can", 0.05, 0.12))
@@ -155,9 +150,7 @@ def heard(desk: ScenarioDesk, watch: str, since: int = 0) -> list[dict[str, Any]
     return found
 
 
-@scenario(
-    tool="watch_target", name="moved", situation="The red block is moved by 5 to 12 cm while it is watched: the error of the told distance.", changes=True
-)
+@scenario(tool="watch_target", name="moved", situation="The red block is moved by 5 to 12 cm while it is watched: the error of the told distance.")
 def watch_moved(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
     before = desk.truth("red").pose[:3, 3].copy()
@@ -168,7 +161,7 @@ def watch_moved(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(event["distance"] - real) if event["kind"] == "moved" else float("nan"), "mm error of the distance", at_most=5.0)
 
 
-@scenario(tool="watch_target", name="gone_and_back", situation="The can is taken away and put back: which events are told, in which order?", changes=True)
+@scenario(tool="watch_target", name="gone_and_back", situation="The can is taken away and put back: which events are told, in which order?")
 def watch_gone_and_back(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "can")
     place = desk.truth("can").pose.copy()
@@ -181,7 +174,7 @@ def watch_gone_and_back(desk: ScenarioDesk) -> Measured:
     return Measured(float(kinds == ["left_view", "back_in_view"]), "1 when it is right", equal=1)
 
 
-@scenario(tool="list_watches", name="running", situation="Two watches run and one of them is stopped: what is told of both?", changes=True)
+@scenario(tool="list_watches", name="running", situation="Two watches run and one of them is stopped: what is told of both?")
 def list_running(desk: ScenarioDesk) -> Measured:
     first, second = watching(desk, "red"), watching(desk, "can")
     both = [one["running"] for one in desk.call("list_watches")["watches"]]
@@ -196,7 +189,7 @@ def list_none(desk: ScenarioDesk) -> Measured:
     return Measured(len(desk.call("list_watches")["watches"]), "watches", equal=0)
 
 
-@scenario(tool="read_events", name="nothing_happened", situation="Nothing moves: a second of waiting must bring no event.", changes=True)
+@scenario(tool="read_events", name="nothing_happened", situation="Nothing moves: a second of waiting must bring no event.")
 def read_nothing(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "blue")
     events = desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]
@@ -208,7 +201,6 @@ def read_nothing(desk: ScenarioDesk) -> Measured:
     tool="read_events",
     name="each_once",
     situation="A block is moved twice while it is watched: reading on from the last number gives each move once.",
-    changes=True,
 )
 def read_each_once(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
@@ -220,7 +212,7 @@ def read_each_once(desk: ScenarioDesk) -> Measured:
     return Measured(float(numbers == [1, 2]), "1 when it is right", equal=1)
 
 
-@scenario(tool="stop_watch", name="silent_after", situation="A watch is stopped, then its target is moved: how many events come after that?", changes=True)
+@scenario(tool="stop_watch", name="silent_after", situation="A watch is stopped, then its target is moved: how many events come after that?")
 def silent_after(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
     desk.call("stop_watch", {"watch_id": watch})
@@ -233,9 +225,7 @@ def stop_unknown(desk: ScenarioDesk) -> Measured:
     return Measured(float(desk.result("stop_watch", {"watch_id": "watch_99"}).code == "unknown_watch"), "1 when refused so", equal=1)
 
 
-@scenario(
-    tool="watch_layout", name="in_time", situation="Five objects are moved one after the other: the longest time until the right one is told.", changes=True
-)
+@scenario(tool="watch_layout", name="in_time", situation="Five objects are moved one after the other: the longest time until the right one is told.")
 def layout_in_time(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     heard = desk.watch("watch_layout")
@@ -251,7 +241,7 @@ def layout_in_time(desk: ScenarioDesk) -> Measured:
     return Measured(float(np.max(times)), "s until it was told", at_most=0.3)
 
 
-@scenario(tool="watch_layout", name="taken_and_back", situation="A can is taken off the desk, later another object appears: what is told?", changes=True)
+@scenario(tool="watch_layout", name="taken_and_back", situation="A can is taken off the desk, later another object appears: what is told?")
 def layout_taken(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     heard, place = desk.watch("watch_layout"), desk.free_pose("can")
@@ -264,7 +254,7 @@ def layout_taken(desk: ScenarioDesk) -> Measured:
     return Measured(float(told == [("taken", ids["can"]), ("appeared", "")]), "1 when it is right", equal=1)
 
 
-@scenario(tool="watch_layout", name="arm_moves", situation="The arm moves over the desk and back while nothing else does: no event.", changes=True)
+@scenario(tool="watch_layout", name="arm_moves", situation="The arm moves over the desk and back while nothing else does: no event.")
 def layout_arm_moves(desk: ScenarioDesk) -> Measured:
     desk.look()
     heard = desk.watch("watch_layout")

@@ -50,7 +50,6 @@ def tower_turned_over(desk: ScenarioDesk) -> Measured:
     name="played_through",
     situation="The lower of two stacked blocks shall go into the bin: the plan's calls are made.",
     world=stacked,
-    changes=True,
 )
 def played_through(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
@@ -88,7 +87,7 @@ def site_is_free(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * min(gaps), "mm between the row and the nearest object", at_least=15.0)
 
 
-@scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?", changes=True)
+@scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?")
 def near_and_far(desk: ScenarioDesk) -> Measured:
     far = desk.truth("can").pose.copy()
     far[:2, 3] = desk.random.uniform([0.30, 0.28], [0.33, 0.30]) * [1, desk.random.choice([-1, 1])]
@@ -102,7 +101,7 @@ def near_and_far(desk: ScenarioDesk) -> Measured:
     return Measured(sum(right) / len(right), "share of the answers that are right", equal=1.0)
 
 
-@scenario(tool="check_reachable", name="as_the_pick_goes", situation="A block that is told to be within reach: does the pick lift it?", changes=True)
+@scenario(tool="check_reachable", name="as_the_pick_goes", situation="A block that is told to be within reach: does the pick lift it?")
 def as_the_pick_goes(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     told = desk.call("check_reachable", {"object_id": ids["blue"]})
@@ -114,7 +113,6 @@ def as_the_pick_goes(desk: ScenarioDesk) -> Measured:
     tool="what_can_do",
     name="played_through",
     situation="Nobody has looked: what it names to get something into the hand is called in its order, then what empties the hand.",
-    changes=True,
 )
 def enabled_and_undone(desk: ScenarioDesk) -> Measured:
     name = str(desk.random.choice(["red", "green", "blue"]))
@@ -171,7 +169,6 @@ def _shown(desk: ScenarioDesk) -> tuple[list[Frame], list[str]]:
     name="three_acts",
     situation="A hand puts two blocks onto plates of some lightness and a third across them, filmed: the share of the acts that is told as it was.",
     world=plates_and_blocks,
-    changes=True,
 )
 def three_acts(desk: ScenarioDesk) -> Measured:
     frames, true = _shown(desk)
@@ -193,7 +190,6 @@ def _watched(desk: ScenarioDesk, frames: list[Frame]) -> ToolResult:
     name="nothing_is_done",
     situation="A hand lifts a block and puts it back to where it was, filmed: nothing may be told as an act.",
     world=plates_and_blocks,
-    changes=True,
 )
 def nothing_is_done(desk: ScenarioDesk) -> Measured:
     before = desk.truth("red").pose.copy()

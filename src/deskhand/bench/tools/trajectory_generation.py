@@ -36,7 +36,6 @@ def driven(desk: ScenarioDesk, plan_id: str) -> Array:
     name="circle_as_driven",
     situation="A level circle of 3 to 6 cm: how far is the hand of the moving arm from it at most?",
     world=bare,
-    changes=True,
 )
 def circle_as_driven(desk: ScenarioDesk) -> Measured:
     centre, radius = desk.random.uniform([-0.02, -0.06, 0.17], [0.05, 0.06, 0.23]), float(desk.random.uniform(0.03, 0.06))
@@ -52,7 +51,6 @@ def circle_as_driven(desk: ScenarioDesk) -> Measured:
     name="polyline_as_driven",
     situation="Three corners: how near does the hand come to each, and how far from the lines at most?",
     world=bare,
-    changes=True,
 )
 def polyline_as_driven(desk: ScenarioDesk) -> Measured:
     corners = np.array([[0.0, -0.08, 0.18], [0.08, 0.0, 0.22], [0.0, 0.08, 0.18]]) + desk.random.uniform(-0.03, 0.03, (3, 3))
@@ -99,7 +97,7 @@ def not_slow(desk: ScenarioDesk) -> Measured:
     return Measured(given["duration"] / least, "times the least", at_most=1.35)
 
 
-@scenario(tool="move_home", name="at_home", situation="From a posture over the desk: how far are the true joints from home?", changes=True)
+@scenario(tool="move_home", name="at_home", situation="From a posture over the desk: how far are the true joints from home?")
 def at_home(desk: ScenarioDesk) -> Measured:
     desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": over_the_desk(desk)})["plan_id"]})
     desk.call("move_home")
@@ -113,9 +111,7 @@ def for_handing(random: Random) -> WorldSpec:
     return drawn(random, WorldSpec((block("block", 0.02, 0.02, RED), upright("can", "can", (0.05, 0.05, 0.08), 0.05, -0.2, YELLOW), bin_at(0.03, 0.30))))
 
 
-@scenario(
-    tool="handover", name="held_out", situation="A block is picked and held out: how far from the robot's base is it really?", world=for_handing, changes=True
-)
+@scenario(tool="handover", name="held_out", situation="A block is picked and held out: how far from the robot's base is it really?", world=for_handing)
 def held_out(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["block"]})
@@ -144,7 +140,6 @@ def _clear_rectangle(desk: ScenarioDesk, length: float, width: float) -> tuple[f
     name="area_gone_over",
     situation="10 by 12 cm with the closed fingers: how much of it comes within half a finger of the way of the hand?",
     world=with_sponge,
-    changes=True,
 )
 def area_gone_over(desk: ScenarioDesk) -> Measured:
     desk.look()
@@ -166,7 +161,7 @@ def area_gone_over(desk: ScenarioDesk) -> Measured:
     return Measured(float(np.mean(near)), "share of the area", at_least=0.9)
 
 
-@scenario(tool="move_home", name="touches_nothing", situation="From low between the objects: how far is anything moved on the way home?", changes=True)
+@scenario(tool="move_home", name="touches_nothing", situation="From low between the objects: how far is anything moved on the way home?")
 def touches_nothing(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
@@ -176,7 +171,7 @@ def touches_nothing(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * max(float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) for name in desk.names), "mm", at_most=1.0)
 
 
-@scenario(tool="handover", name="not_without", situation="The hand is empty: is it refused, and does the arm stay?", world=for_handing, changes=True)
+@scenario(tool="handover", name="not_without", situation="The hand is empty: is it refused, and does the arm stay?", world=for_handing)
 def not_without(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = desk.robot.tcp_pose()[:3, 3]
@@ -189,7 +184,6 @@ def not_without(desk: ScenarioDesk) -> Measured:
     name="refuses_what_is_taken",
     situation="A sponge lies in the rectangle: is it refused, and the sponge not moved?",
     world=with_sponge,
-    changes=True,
 )
 def refuses_what_is_taken(desk: ScenarioDesk) -> Measured:
     desk.look()

@@ -1,4 +1,4 @@
-"""Desks that scenarios stand on. A world is a function that draws one; scenarios that name the same one share it."""
+"""Desks that scenarios stand on. A world is a function that draws one; each scenario that names it gets one that is drawn alike."""
 
 from __future__ import annotations
 

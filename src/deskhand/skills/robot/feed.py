@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deskhand.errors import DeskhandError
 from deskhand.skills.robot.base import Robot
@@ -22,7 +22,7 @@ POLL = 0.05  # [s] of wall time between two questions whether a reader was cance
 
 @dataclass(frozen=True)
 class SensorReading:
-    """One moment: ``frame`` is a new picture, None between two of them; ``time`` is ROS time [s]."""
+    """One moment: ``frame`` is a new picture, None between two of them, ``joints`` are those of its exposure; ``time`` is ROS time [s]."""
 
     number: int
     time: float
@@ -37,6 +37,16 @@ class _FeedReader:
     reading: SensorReading | None = None
     error: DeskhandError | None = None
     waiting: threading.Event = field(default_factory=threading.Event)  # has dealt with the last reading
+
+
+def joints_at(before: JointState, after: JointState, stamp: float) -> JointState:
+    """The joints at a time [s], between two measurements of them; the nearer one outside of both; efforts are those of the later."""
+    span = after.stamp - before.stamp
+    if span <= 0 or stamp >= after.stamp or before.names != after.names:
+        return after
+    share = max(0.0, (stamp - before.stamp) / span)
+    positions, velocities = (old + share * (new - old) for old, new in ((before.positions, after.positions), (before.velocities, after.velocities)))
+    return replace(after, positions=positions, velocities=velocities, stamp=max(stamp, before.stamp))
 
 
 class SensorFeed:
@@ -128,8 +138,11 @@ class SensorFeed:
                 self._robot.sleep(JOINT_PERIOD if fast else FRAME_PERIOD)
             due = any(reader.frames for reader in readers) and (not fast or self._robot.now() >= next_frame)
             try:
+                before = self._robot.joint_state() if due else None
                 frame = self._robot.observe(last_frame) if due else None
                 joints = self._robot.joint_state()
+                if before is not None and frame is not None:
+                    joints = joints_at(before, joints, frame.stamp)
             except DeskhandError as error:
                 if not error.retry:
                     self._give_up(error)

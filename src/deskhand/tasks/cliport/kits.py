@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.geometry import Array
+from deskhand.geometry import Array, polygon_middle
+from deskhand.sim.fixtures.outlines import outline
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec, pose_at
 from deskhand.tasks.base import SILENT, Move, ObjectScore, Score, Word
@@ -100,17 +101,39 @@ def sentence(name: str) -> str:
 
 def not_in_recess(item: TruthObject, plate: FixtureSpec) -> str:
     """Why an object rests in no recess of a kit, whichever and however turned; empty when it does."""
-    spots = places(plate, item.size[2])
-    off, place = min(((float(np.linalg.norm(item.pose[:2, 3] - one[:2, 3])), one) for one in spots), key=lambda one: one[0])
+    shapes = [one.outline for one in plate.recesses]
+    off, place = min(
+        ((_apart(item, one, shape), one) for shape, one in zip(shapes, places(plate, item.size[2]), strict=True)),
+        key=lambda one: one[0],
+    )
     high = float(item.pose[2, 3] - place[2, 3])
     if off <= NEAR and abs(high) <= HIGH and item.pose[2, 2] >= np.cos(LEAN):
         return ""
     return f"{item.name} is {1000 * off:.0f} mm beside the nearest recess, {1000 * high:+.0f} mm from its height, or leans"
 
 
+def middle_of(shape: str, size: Sequence[float]) -> Array:
+    """piece_T_middle (4, 4): about which an outline looks the same after its turns, the middle of its area.
+
+    A triangle's is not that of the box about it: one that is turned by 120 degrees in its recess has the middle of its box 11 mm beside where it was.
+    The frame's own for what no turn leaves alike.
+    """
+    if shape not in SYMMETRY:
+        return np.eye(4)
+    x, y = polygon_middle(outline(shape, size))[1]
+    return pose_at(float(x), float(y), 0.0, 0.0)
+
+
+def _apart(item: TruthObject, place: Array, shape: str) -> float:
+    """How far [m] in the plane an object is from a place, as an outline that may be turned."""
+    middle = middle_of(shape, item.size[:2])
+    return float(np.linalg.norm((item.pose @ middle)[:2, 3] - (place @ middle)[:2, 3]))
+
+
 def misplaced(item: TruthObject, pose: Array, shape: str, in_hand: Sequence[str]) -> str:
     """Why a piece is not in its recess; empty when it is."""
-    if why := astray(item, pose, in_hand):
+    middle = middle_of(shape, item.size[:2])
+    if why := astray(replace(item, pose=item.pose @ middle), pose @ middle, in_hand):
         return why
     high = float(item.pose[2, 3] - pose[2, 3])
     if item.pose[2, 2] < np.cos(LEAN):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import multiprocessing
@@ -23,6 +22,7 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.trials.campaigns.campaign import Campaign, Case, Ended
 from deskhand.trials.campaigns.reporting import Tell, heard_by
+from deskhand.types.heap import trim_heap
 
 RETRIES = 3
 """So often a case is begun again after its worker was lost."""
@@ -48,8 +48,7 @@ def attempt(run_one: Callable[[Case], Any], case: Case) -> tuple[dict[str, Any] 
 def give_memory_back() -> None:
     """Free what is no longer used to the operating system, where the C library can: glibc keeps what the threads of a case freed, 50 MB a trial."""
     gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
+    trim_heap()
 
 
 def is_lost(ended: Ended) -> bool:

@@ -1,0 +1,152 @@
+"""Pieces and the recesses of a board: how a piece lies between the fingers that closed on it, how high the board is, and whether a look shows it at rest."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
+from deskhand.perception.boards import boards
+from deskhand.perception.desk_view import view_of
+from deskhand.perception.holes import find_holes, piece_of
+from deskhand.skills.base import SkillContext
+from deskhand.skills.belief import Held
+from deskhand.skills.grasp_choice import ALONG
+from deskhand.types import Scene, SceneObject
+
+log = logging.getLogger(__name__)
+
+SHIFTED = 0.008  # [m] by which fingers shift a piece at most: more is a grasp that is not understood
+STICKS = 0.005  # [m] of heights about those of a board's box within which its points lie
+FEWEST = 5  # points of a board, or of what stands there, below which they are noise of the depth
+SAME = 0.004  # [m] between where a hole is seen and where it was told to be
+LEANS = 0.8  # share of the lean of what rests on the board with one end and on the ground of its recess with the other, from which on it is not in it
+UPPER = 0.0015  # [m] below a plane through an upper side, down to which points are of that side and not of those below it: noise of the depth
+ROUNDS = 8  # in which the plane is put right
+BIN = 0.002  # [m] of heights that are counted together
+
+
+@dataclass(frozen=True)
+class Grasped:
+    """How a piece lies between the fingers.
+
+    Attributes:
+        tcp: world_T_tcp (4, 4) as they had closed.
+        moved_by: the transform (4, 4), for what looks have seen, that the piece was moved by as they closed, the looks' own offset taken out.
+        off: (2,) [m, world] that looks see things beside where they are, as far as is known.
+    """
+
+    tcp: Array
+    moved_by: Array
+    off: Array
+
+
+def grasped(ctx: SkillContext, seen: Held, middle: Array, closing: Sequence[float], outline: Array) -> Grasped:
+    """How a piece lies whose ``middle`` (2,) and ``outline`` (K, 2) [m, world] a look had shown, between fingers that lie flat on it.
+
+    ``closing``: directions [rad about the vertical] in which it was narrowest. What the pads touch of it comes midway between them; by how much its outline was
+    seen beside that, along the line on which they closed, is remembered (seen_offset.py).
+    """
+    gripper = ctx.robot.arm.gripper
+    tcp = seen.picked_from @ inverse(seen.tcp_T_object)
+    turned = turn_about(tcp[:2, 3], flat_on(tcp[:3, 1], closing))
+    axis = tcp[:2, 1] / np.linalg.norm(tcp[:2, 1])
+    known = ctx.belief.seen_offset.offset()
+    lies = transform_points(turned, np.column_stack([outline, np.zeros(len(outline))]))[:, :2]
+    between = float(axis @ tcp[:2, 3] + gripper.tcp_offset(seen.width)[1])
+    low, high = touched(lies - known, tcp[:2, 3], axis, gripper.finger_breadth)
+    off = (low + high) / 2 + float(axis @ known) - between
+    if abs(off) < SHIFTED:
+        if ctx.robot.camera_mount() is not None:
+            ctx.belief.seen_offset.seen.clear()  # a camera on the arm is off another way from elsewhere
+        ctx.belief.seen_offset.observe(axis, off, high - low - seen.width if len(outline) > 1 else 0.0)
+        known = ctx.belief.seen_offset.offset()
+    else:
+        log.info("%s was seen %.0f mm beside the middle between the fingers, which is not understood", seen.object.id, 1000 * off)
+        off = float(axis @ known)
+    log.info("looks see things %s mm off, by %s grasps", np.round(1000 * known, 1).tolist(), len(ctx.belief.seen_offset.seen))
+    shift = -known + axis * float(axis @ known - off)
+    return Grasped(tcp, make_transform(translation=[*shift, 0.0]) @ turned, known)
+
+
+def outline_of(ctx: SkillContext, scene: Scene, target: SceneObject, hole: Array) -> Array:
+    """The outline (K, 2) [m], about its middle, of what belongs into the hole of ``target`` at ``hole`` (2,) [m, world]; a point where none is seen there."""
+    with ctx.timed("perception"):
+        view = view_of(ctx.robot.observe(), ctx.robot.joint_state(), ctx.robot.arm)
+        wholes = [whole for whole, parts in boards(scene.objects) if target.id in [part.id for part in parts]]
+        found = [one for whole in wholes for one in find_holes(view.points.reshape(-1, 3), whole, view.frame)]
+    near = [one for one in found if float(np.linalg.norm(one.centre - hole)) < SAME]
+    return piece_of(near[0]) if near else np.zeros((1, 2))
+
+
+def as_it_lay(outline: Array, turn: float) -> Array:
+    """The outline (K, 2) of a piece that comes to lie so when it is turned by ``turn`` [rad], before it is."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.asarray(outline @ np.array([[c, -s], [s, c]]))
+
+
+def touched(outline: Array, place: Array, axis: Array, breadth: float) -> tuple[float, float]:
+    """Where along ``axis`` (2,) [m, world] pads so broad, about ``place`` (2,), touch an ``outline`` (K, 2) that they close on."""
+    after = np.roll(outline, -1, axis=0)
+    shares = np.linspace(0.0, 1.0, 10, endpoint=False)[:, None, None]
+    points = ((1 - shares) * outline + shares * after).reshape(-1, 2)
+    aside = np.abs((points - place) @ np.array([-axis[1], axis[0]]))
+    along = points[aside <= max(breadth / 2, float(aside.min()))] @ axis
+    return float(along.min()), float(along.max())
+
+
+def flat_on(axis: Array, closing: Sequence[float]) -> float:
+    """By how much [rad] fingers that close along ``axis`` (3,) turn what is narrowest along ``closing`` until they lie flat on it; 0 where that is too far.
+
+    This is the turn of long sides that are gripped in a recess's piece: what a look knows less well than how its hole is turned falls out of it.
+    """
+    off = [(float(np.arctan2(axis[1], axis[0])) - one + np.pi / 2) % np.pi - np.pi / 2 for one in closing]
+    least = min(off, key=abs, default=0.0)
+    return least if abs(least) < ALONG else 0.0
+
+
+def turn_about(place: Array, angle: float) -> Array:
+    """The transform (4, 4) that turns by an angle [rad] about the vertical through a place (2,) [m]."""
+    middle = np.array([*place, 0.0])
+    rotation = rotation_about([0.0, 0.0, 1.0], angle)
+    return make_transform(rotation, middle - rotation @ middle)
+
+
+def board_level(scene: Scene, board: SceneObject) -> float:
+    """The height [m] of the upper side of a board on which other things may stand: that of most of its points."""
+    points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
+    local = transform_points(inverse(board.pose), points)
+    own = points[(np.abs(local[:, :2]) <= np.asarray(board.size[:2], dtype=float) / 2).all(axis=1), 2]
+    own = own[(own > board.bottom + STICKS) & (own < board.top + STICKS)]
+    if len(own) < FEWEST:
+        return float(board.top)
+    counts, edges = np.histogram(own, np.arange(own.min(), own.max() + 2 * BIN, BIN))
+    most = edges[int(np.argmax(counts))] + BIN / 2
+    return float(np.median(own[np.abs(own - most) < BIN]))
+
+
+def standing(scene: Scene, place: Array, reach: float, above: float) -> Array:
+    """Points (N, 3) of a look within ``reach`` [m] of a place (2,) and above a height [m]."""
+    points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
+    return np.asarray(points[(np.linalg.norm(points[:, :2] - place, axis=1) < reach) & (points[:, 2] > above)])
+
+
+def lean_of(points: Array) -> float:
+    """By how much [rad] the upper side of what stands somewhere is off the level, by points (N, 3) of its upper half; 0 where these are too few to tell."""
+    upper, lean = points, 0.0
+    for _ in range(ROUNDS):
+        if len(upper) < 2 * FEWEST:
+            break
+        middle = upper.mean(axis=0)
+        x, y, z = np.linalg.lstsq(np.column_stack([upper[:, :2] - middle[:2], np.ones(len(upper))]), upper[:, 2], rcond=None)[0]
+        lean = float(np.arctan(np.hypot(x, y)))
+        upper = points[points[:, 2] > (points[:, :2] - middle[:2]) @ [x, y] + z - UPPER]
+    return lean
+
+
+def leans(points: Array, long: float, depth: float) -> bool:
+    """Whether what is ``long`` [m] and was put into a recess so deep [m] leans there, on its edge, by points (N, 3) of its upper half."""
+    return lean_of(points) > LEANS * float(np.arctan(depth / long))
