@@ -1,4 +1,4 @@
-"""A handle is a part of its mug, however it is turned, also in another colour; what stands beside a mug is not, nor is a carton with a gable several objects."""
+"""A handle is a part of its mug, however it is turned, also in another colour, what stands beside it is not; a carton with a gable is one object."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class Hollow:
         return bool(self.holds(points, -HOLLOW.beside).mean() > HOLLOW.within and np.median(out) > HOLLOW.outer)
 
     def handle_plane(self, points: Array, noise: float = 0.0) -> tuple[Array, float]:
-        """Direction (2,), unit, of the upright plane through the axis of a round object in which points (N, 3) beside it lie, and the share of them that are where
-        a handle is: near that plane, neither far out nor higher than the rim nor at the foot. ``noise`` [m] of the depth.
+        """Direction (2,), unit, of the upright plane through the axis of a round object in which points (N, 3) beside it lie, and the share of them that are
+        where a handle is: near that plane, neither far out nor higher than the rim nor at the foot. ``noise`` [m] of the depth.
         """
         offset = points[:, :2] - self.rim.centre
         way = offset.mean(axis=0)

@@ -334,7 +334,8 @@ class FaceSettings:
 
 @dataclass(frozen=True)
 class ConvexSettings:
-    """When a segment is a convex body. Notches between objects that touch, on 70 cluttered desks of ours, held 5 to 31 % of the points; gables of cartons 1 to 2 %.
+    """When a segment is a convex body. Notches between objects that touch, on 70 cluttered desks of ours, held 5 to 31 % of the points; gables of cartons 1 to
+    2 %.
 
     Attributes:
         least: fewer points tell nothing [px].
