@@ -20,6 +20,7 @@ from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, main_color, name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.cup_handles import join_handles
 from deskhand.perception.containers.drawers import find_drawers
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
@@ -131,8 +132,7 @@ class Perception:
         hollows, rest, unseen = self._open_objects(view, segments)
         hollows, rest = self._standing(view, frame, nested(hollows), rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
-        rest = join_resting(view, fits, rest)
+        rest = join_resting(view, fits, join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings)))
         memo: Memo = {}
         taught, loose = kept_pieces(view, self.taught, rest, memo) if self.taught is not None else ([], rest)  # who was shown the whole knows better
         rest = sorted([*taught, *self._one(view, fits, loose, partial(_is_inside, hollows), memo)], key=len, reverse=True)
@@ -148,7 +148,7 @@ class Perception:
         placed = _opened(view, [enclosed(item) for item in complete(fits, placed)])
         if self.taught is not None:
             placed = joined_as_taught(view, self.taught, placed, memo)
-        placed = without_pieces(placed, partial(make_segment, view))
+        placed = without_pieces(join_handles(view, placed), partial(make_segment, view))
         placed = [_as_guessed(view, raw, item) for item in placed]
         features, detections = self._detections(view, placed)
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)

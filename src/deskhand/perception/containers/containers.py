@@ -33,9 +33,26 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
         members = group[:6]
         while (found := _best_hollow(view, members)) is not None:
             hollow, used = found
+            hollow, used = _with_outside(view, hollow, used, _without(left, used))
             members, left = _without(members, used), _without(left, used)
             hollows.append(hollow)
     return _take_apart(view, hollows, left, settings, cut)
+
+
+def _with_outside(view: View, hollow: Hollow, used: list[Segment], left: list[Segment]) -> tuple[Hollow, list[Segment]]:
+    """A small hollow object, and the segments that it takes, with its outside, where that is of another colour: half a rim is all that is seen from within."""
+    if hollow.round or hollow.for_sorting:
+        return hollow, used
+    top = quantile(hollow.segment.points[:, 2], 0.98)
+    near = [item for item in left if len(item) >= RIM.min_piece and abs(quantile(item.points[:, 2], 0.98) - top) < HOLLOW.same_rim]
+    tree = cKDTree(hollow.segment.points) if near else None
+    for item in near:
+        if tree is None or not tree.count_neighbors(cKDTree(item.points[:: max(1, len(item) // 150)]), HOLLOW.beside):
+            continue
+        found = _try(view, [*used, item])
+        if found is not None and found[1].round:
+            return found[1], found[2]
+    return hollow, used
 
 
 def standing_at(view: View, hollow: Hollow, own_height: float, settings: PerceptionSettings) -> tuple[Hollow, list[Segment]]:
@@ -130,7 +147,9 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     floor = floor if floor < 0.012 else wall
     whole = replace(make_segment(view, np.concatenate([item.pixels for item in group])), whole=any(item.whole for item in group))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
-    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow, view.eye) is not None)
+    belongs = all((hollow.holds(item.points, -0.012) | hollow.handle(item.points)).mean() > 0.85 for item in group) or (
+        len(group) == 1 and _carrier_of(hollow, view.eye) is not None
+    )
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.containers.settings import HOLLOW
+from deskhand.perception.containers.settings import HANDLE, HOLLOW
 from deskhand.perception.footprint import Rectangle
 from deskhand.perception.rows import lengths
 from deskhand.perception.segment.segmentation import Segment
@@ -57,6 +57,26 @@ class Hollow:
             return False
         out = lengths(points[:, :2] - self.rim.centre) / (self.rim.size[0] / 2)
         return bool(self.holds(points, -HOLLOW.beside).mean() > HOLLOW.within and np.median(out) > HOLLOW.outer)
+
+    def handle_plane(self, points: Array, noise: float = 0.0) -> tuple[Array, float]:
+        """Direction (2,), unit, of the upright plane through the axis of a round object in which points (N, 3) beside it lie, and the share of them that are
+        where a handle is: near that plane, neither far out nor higher than the rim nor at the foot. ``noise`` [m] of the depth.
+        """
+        offset = points[:, :2] - self.rim.centre
+        way = offset.mean(axis=0)
+        way = way / max(1e-9, float(np.linalg.norm(way)))
+        out, aside = offset @ way, offset @ np.array([-way[1], way[0]])
+        radius = float(self.rim.size[0]) / 2
+        flat = np.abs(aside) < HANDLE.thick / 2 + HANDLE.noise * noise
+        near = (out > HANDLE.narrower * radius) & (out < radius + HANDLE.out)
+        high = (points[:, 2] > self.bottom + HANDLE.above) & (points[:, 2] < self.height + HANDLE.over)
+        return way, float((flat & near & high).mean())
+
+    def handle(self, points: Array) -> Mask:
+        """Which points (N, 3) of a piece are beside the wall of this round object, where these all are where a handle is; else none."""
+        beside = lengths(points[:, :2] - self.rim.centre) > self.rim.size[0] / 2 + HANDLE.beside
+        is_handle = bool(self.round and beside.any() and self.handle_plane(points[beside])[1] > HANDLE.within)
+        return np.asarray(beside & is_handle)
 
     def seen_within(self, points: Array, eye: Array) -> Mask:
         """Which points (N, 3) below the rim a camera at ``eye`` (3,) sees through the opening."""

@@ -250,6 +250,54 @@ class OpeningSettings:
     wall: float = 0.003
 
 
+@dataclass(frozen=True)
+class CupHandleSettings:
+    """When what is beside a round open object is its handle.
+
+    Sizes are limits of what a hand can hold, not of one mug: handles are 6 to 25 mm thick, leave 20 to 45 mm for fingers, and those of tankards 60 mm.
+
+    Attributes:
+        thick: it is within half of this from its plane [m] ..
+        noise: .. and within so many times the noise of the depth.
+        out: it reaches so far beyond the rim at most [m].
+        narrower: cups are narrower lower down, to this share of the radius of the rim.
+        above: it ends so far above what the cup stands on [m].
+        over: it may be higher than the rim by this [m].
+        within: share of its points of which all that holds.
+        small: pixels over those of the cup, at most.
+        turned: cosine of the angle by which pieces of one handle differ in direction.
+        beside: points of the cup this far beyond its rim are beside it [m].
+        few: share of points that noise may put anywhere.
+        gap: its beginning is no farther from the wall [m], since mixed pixels at the edge of the cup are lost, or what is between is not seen.
+        samples, levels: places below it that are looked at: below so many of its points, at so many heights.
+        free: the camera looks through to this share of them: nothing stands there.
+        hidden: this share of them is hidden.
+        least: fewer places that are seen tell nothing.
+        alike, some: chromaticity of a piece whose foot is hidden differs by less from that of this share of the cup.
+    """
+
+    thick: float = 0.03
+    noise: float = 2.0
+    out: float = 0.065
+    narrower: float = 0.55
+    above: float = 0.012
+    over: float = 0.012
+    within: float = 0.85
+    small: float = 0.5
+    turned: float = 0.9
+    beside: float = 0.008
+    few: float = 0.05
+    gap: float = 0.015
+    samples: int = 120
+    levels: int = 4
+    free: float = 0.3
+    hidden: float = 0.5
+    least: int = 12
+    alike: float = 0.05
+    some: float = 0.05
+
+
+HANDLE = CupHandleSettings()
 HOLLOW = HollowSettings()
 COMPARTMENT = CompartmentSettings()
 DRAWER = DrawerSettings()

@@ -46,7 +46,8 @@ def _piece(item: Placed, body: Placed) -> bool:
     if item.hollow is not None or "held" in (item.relation, body.relation):
         return False
     if body.hollow is not None:
-        return body.hollow.shows(item.segment.points) or _on_wall(item.segment, body.solid)
+        walls = item.segment.points[~body.hollow.handle(item.segment.points)]
+        return (len(walls) > 0 and body.hollow.shows(walls)) or _on_wall(item.segment, body.solid)
     return shared_volume(item.solid, body.solid) > OVERLAP.shared
 
 

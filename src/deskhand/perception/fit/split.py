@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.fit.convex_body import is_convex
 from deskhand.perception.fit.levels import stacked_parts
 from deskhand.perception.fit.outline import cuts_at, inward_corners
 from deskhand.perception.fit.part_settings import SPLIT
@@ -20,9 +21,10 @@ from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.outline_match import match_outline
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.rows import rows_of
+from deskhand.perception.rows import is_among, rows_of
 from deskhand.perception.segment.segmentation import Segment, part_of, pieces_by_color
 from deskhand.perception.view import Mask, View
+from deskhand.perception.visibility import SEEN, states
 
 PRISMS = frozenset(("triangle", "star", "crescent", "pentagon", "hexagon", "heart", "plus"))
 """Outlines of one object: no two boxes, cans or boxes and cans side by side have them."""
@@ -37,7 +39,8 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None or (item.whole and not (item.printed and _is_poor(view, solid))):
+        poor = solid is not None and _is_poor(view, solid)
+        if solid is None or (item.whole and not (item.printed and poor)) or (poor and is_convex(view, item)):
             result.append(item)
             continue
         if pair := _pair(fits, item, solid):
@@ -47,7 +50,7 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
         beside = _split(view, fits, item, solid, SPLIT.depth, inside)
         above = [item] if inside or item.printed else stacked_parts(view, fits, item, solid)
         either: list[list[Segment]] = [beside, above, *([] if inside or not item.printed else [_by_paint(view, item)])]
-        ways = [parts for parts in either if len(parts) > 1 and (not item.printed or _stand(parts, solid)) and _are_solids(view, fits, parts, solid)]
+        ways = [parts for parts in either if len(parts) > 1 and (not item.printed or _stand(view, parts, solid)) and _are_solids(view, fits, parts, solid)]
         result += _best(fits, ways, solid) if ways and not _is_prism(view, item, solid) else [item]
     return result
 
@@ -61,11 +64,30 @@ def _is_prism(view: View, item: Segment, solid: Solid) -> bool:
     return found is not None and found.overlap > SPLIT.prism and sum(share for name, share in found.likely if name in PRISMS) > SPLIT.one
 
 
-def _stand(parts: list[Segment], solid: Solid) -> bool:
-    """Whether each of these parts reaches down to what carries ``solid``, of what is round and lies as far as its middle: the neck of a bottle does not."""
+def _stand(view: View, parts: list[Segment], solid: Solid) -> bool:
+    """Whether each of these parts reaches down to what carries ``solid``, of what is round and lies as far as its middle: the neck of a bottle does not; nor
+    does what is seen to end above, where its surface goes on in the other: the upper half of a printed can.
+    """
     support = _support(solid)
-    spans = (spread(part.points[:, 2], 0.03, 0.97) for part in parts)
-    return all(low - support < high - low + SPLIT.above for low, high in spans)
+    for number, part in enumerate(parts):
+        low, high = spread(part.points[:, 2], 0.03, 0.97)
+        if low - support >= high - low + SPLIT.above:
+            return False
+        if low - support > SPLIT.above and _goes_on(view, part, parts[:number] + parts[number + 1 :], low):
+            return False
+    return True
+
+
+def _goes_on(view: View, part: Segment, others: list[Segment], low: float) -> bool:
+    """Whether below most of the lower end of a part the others are seen at its own depth."""
+    end = part.points[part.points[:, 2] < low + SPLIT.end] - [0.0, 0.0, SPLIT.end]
+    u, v = np.rint(np.nan_to_num(view.frame.project(end), nan=-1.0)).astype(np.int64).T
+    height, width = view.valid.shape
+    there = (u >= 0) & (u < width) & (v >= 0) & (v < height)
+    end, places = end[there], v[there] * width + u[there]
+    below = ~is_among(places, part.pixels, height * width)
+    other = is_among(places, np.concatenate([item.pixels for item in others]), height * width) & (states(view, end, SPLIT.same_depth) == SEEN)
+    return bool(below.any() and other[below].mean() > SPLIT.goes_on)
 
 
 def _support(solid: Solid) -> float:
