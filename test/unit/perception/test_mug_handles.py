@@ -12,6 +12,7 @@ from test_openings import Tube
 from deskhand.perception.containers.cup_handles import join_handles
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.settings import HANDLE
+from deskhand.perception.fit.convex_body import is_convex
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.footprint import rectangle
 from deskhand.perception.pipeline import Perception
@@ -96,6 +97,22 @@ def test_a_carton_with_a_gable_is_one(yaw):
 def test_two_boxes_that_touch_are_still_two():
     frame, _ = cast(Box((0.0, -0.022, 0.0), (0.045, 0.045, 0.045), 0.0), Box((0.012, 0.022, 0.0), (0.045, 0.045, 0.025), 0.3), distance=0.65)
     assert len(Perception().detect(frame).objects) == 2
+
+
+@pytest.mark.parametrize(
+    ("solids", "convex"),
+    [
+        ([Carton()], True),
+        ([Box((0.0, -0.022, 0.0), (0.045, 0.045, 0.045), 0.0), Box((0.012, 0.022, 0.0), (0.045, 0.045, 0.025), 0.3)], False),
+    ],
+    ids=["a carton with a gable", "two boxes that touch"],
+)
+def test_what_is_one_convex_body(solids, convex):
+    frame, labels = cast(*solids, distance=0.65)
+    view = make_view(frame, fit_table(frame, PerceptionSettings()), PerceptionSettings())
+    height, width = view.valid.shape
+    own = labels[view.origin[0] : view.origin[0] + height, view.origin[1] : view.origin[1] + width]
+    assert is_convex(view, make_segment(view, np.flatnonzero((own > 0) & view.objects))) == convex
 
 
 def placed_as(*solids, turn=0.0):

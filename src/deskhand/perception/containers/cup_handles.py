@@ -88,7 +88,7 @@ def _is_apart(view: View, hollow: Hollow, points: Array, way: Array, begins: flo
     if begins < wall + HANDLE.gap:
         return False
     between = np.linspace(wall, begins, HANDLE.levels + 2)[1:-1]
-    heights = np.linspace(*np.quantile(points[:, 2], (HANDLE.few, 1 - HANDLE.few)), HANDLE.levels)
+    heights = np.linspace(quantile(points[:, 2], HANDLE.few), quantile(points[:, 2], 1 - HANDLE.few), HANDLE.levels)
     places = [[*(hollow.rim.centre + out * way), height] for out in between for height in heights]
     return bool((states(view, np.array(places), HANDLE.above / 2) == FREE).mean() >= HANDLE.free)
 
