@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from dataclasses import replace, dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import rclpy
