@@ -53,7 +53,7 @@ class Desk:
     def get_robot_state(self):
         return CallResult(True, {"holding": self.held or None})
 
-    def pick(self, object_id, next_container_id=""):
+    def pick(self, object_id, next_container_id="", below=0.0):
         assert not self.held
         self.held = object_id
         self.at.pop(object_id, None)

@@ -157,6 +157,14 @@ def test_a_stalled_sts_protects_itself_and_says_so(sts: tuple[FeetechEmulator, C
     assert client.read(1, 65) == 0
 
 
+def position(client: ST3215, number: int) -> int | None:
+    """What the client reads, None where its read ends with IndexError: on a busy machine it takes an empty answer for one with data."""
+    try:
+        return client.ReadPosition(number)
+    except IndexError:
+        return None
+
+
 def test_another_client_finds_renames_centres_and_moves_sts() -> None:
     with FeetechEmulator(three(FeetechServo)) as emulator:
         client = ST3215(emulator.path)
@@ -169,7 +177,7 @@ def test_another_client_finds_renames_centres_and_moves_sts() -> None:
         assert client.PingServo(8) and not client.PingServo(2)
         client.StartServo(8)
         client.MoveTo(8, 2500, 3000, 100)
-        assert until(lambda: client.ReadPosition(8) == 2500)
+        assert until(lambda: position(client, 8) == 2500)
         client.SetMode(3, 1)
         client.Rotate(3, -500)
         assert until(lambda: -600 < (client.ReadSpeed(3)[0] or 0) < -400)
