@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import rclpy
@@ -89,8 +89,8 @@ class Run:
 
 
 @contextlib.contextmanager
-def stack_with_watcher(options, folder, pace=None):
-    with running_stack(options, folder, pace) as stack:
+def stack_with_watcher(options, folder, pace=0.0):
+    with running_stack(replace(options, pace=pace), folder) as stack:
         watcher = JointWatcher(stack.environment["ROS_DOMAIN_ID"])
         try:
             yield stack, watcher

@@ -29,6 +29,10 @@ Images = Annotated[
     int | None, typer.Option("--images", min=0, help="How many of the newest pictures a model with eyes is shown. Default: as its profile says.")
 ]
 Planner = Annotated[str, typer.Option("--planner", help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")]
+Pace = Annotated[
+    float,
+    typer.Option(min=0.0, help="Simulated seconds in one of the clock on the wall, at most: 1 is a real robot's clock. 0: as config/nodes.yaml says (4)."),
+]
 Composed = Annotated[bool, typer.Option("--composed", help="Run the nodes that neither stop nor drive the arm as one process: less memory.")]
 Without = Annotated[list[str] | None, typer.Option("--without", help="A tool that the robot shall not have; may be given again. Only with --local.")]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]

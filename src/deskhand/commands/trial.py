@@ -20,6 +20,7 @@ from deskhand.commands.options import (
     Instruction,
     Local,
     Mode,
+    Pace,
     Planner,
     Reality,
     RecordRate,
@@ -51,6 +52,7 @@ def trial(
     images: Images = None,
     planner: Planner = "embedded",
     composed: Composed = False,
+    pace: Pace = 0.0,
     without: Without = None,
     local: Local = False,
     fault: Fault = "",
@@ -89,7 +91,8 @@ def trial(
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
-    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality, planner=planner, composed=composed, without=tuple(without or ()))
+    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality, planner=planner, composed=composed, pace=pace)
+    one = replace(one, without=tuple(without or ()))
     if expert:
         one = replace(one, record_rate=record_rate or EXPERT_RATE)
         if brain != "offline":

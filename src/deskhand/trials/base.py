@@ -58,6 +58,7 @@ class TrialOptions:
         planner: one of :data:`deskhand.motion.base.PLANNERS`; ``local`` has the embedded one alone.
         groups: names of the groups of tools that the model is offered, separated by commas, or ``none`` (agent/offered.py); empty: all. Only with ``local``.
         composed: the nodes that neither stop nor drive the arm are one process. Not with ``local``.
+        pace: simulated seconds in one of the clock on the wall, at most; 0: as config/nodes.yaml says. Not with ``local`` or a ``driver``, and MuJoCo's alone.
         without: tools that the robot shall not have. Only with ``local``.
         record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
@@ -86,6 +87,7 @@ class TrialOptions:
     record_rate: float = 0.0
     planner: str = "embedded"
     composed: bool = False
+    pace: float = 0.0
     groups: str = ""
     without: tuple[str, ...] = ()
 
@@ -206,6 +208,8 @@ def _check_nodes(options: TrialOptions) -> None:
         raise DeskhandError("invalid_input", f"there is no planner {options.planner!r}; valid: {', '.join(PLANNERS)}.")
     if options.planner != "embedded" and options.local:
         raise DeskhandError("invalid_input", f"the planner {options.planner} runs behind the motion node.", hint="Leave --local out.")
+    if options.pace and (options.local or options.driver or options.sim == "gazebo"):
+        raise DeskhandError("invalid_input", "--pace is of MuJoCo's simulation behind nodes: --local has no clock, drivers and Gazebo have their own.")
     if options.composed and options.local:
         raise DeskhandError("invalid_input", "--composed puts nodes together, and --local has none.", hint="Leave one of them out.")
     if options.without and not options.local:

@@ -86,7 +86,10 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
     stack = stack_options(options, folder)
     world: dict[str, Any] = {"task": options.task, "seed": options.seed, "scene": options.scene, "fault": options.fault, "reality": options.reality}
-    return recording(sim_nodes(stack, **world, truth_fd=truth_fd), options, folder)
+    nodes = sim_nodes(stack, **world, truth_fd=truth_fd)
+    if options.pace:
+        nodes = [replace(node, parameters={**node.parameters, "realtime_factor": options.pace}) if node.name == "sim" else node for node in nodes]
+    return recording(nodes, options, folder)
 
 
 def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> list[NodeSpec]:
@@ -98,9 +101,8 @@ def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> lis
 
 
 @contextlib.contextmanager
-def running_stack(options: TrialOptions, folder: Path, pace: float | None = None) -> Iterator[Stack]:
-    """All nodes, ready, in a ROS domain of their own; stopped when the block ends, however it ends. ``pace``: simulated seconds in one of the clock on
-    the wall, at most; None: as config/nodes.yaml says.
+def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
+    """All nodes, ready, in a ROS domain of their own; stopped when the block ends, however it ends.
 
     Raises:
         DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
@@ -108,8 +110,6 @@ def running_stack(options: TrialOptions, folder: Path, pace: float | None = None
     with free_domain() as domain, TruthChannel() as truth:
         truth_fd = truth.fd
         nodes = trial_nodes(options, folder, truth_fd)
-        if pace is not None:
-            nodes = [replace(node, parameters={**node.parameters, "realtime_factor": pace}) if node.name == "sim" else node for node in nodes]
         with supervised(nodes, folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
             yield Stack(supervisor, truth, truth_fd, environment)
 
