@@ -15,7 +15,6 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
-from deskhand.perception.self_filter import joint_map
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
 from deskhand.skills.meanwhile import Meanwhile
@@ -37,6 +36,7 @@ HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"}
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 """Failures after which another place, or another way to it, may do."""
 REFUSED = "envelope_violated"
+EXPIRED = "plan_expired"  # before anything has moved: what a hand grips or lets go may shift the arm from where the plan begins
 FREE_TRIES = 3
 OUT = 0.08  # [m] up, or back along the approach axis
 RELAXED = 0.006  # [m] by which fingers that could not open come together again
@@ -355,11 +355,6 @@ class SkillContext:
         self.check()
         cancelled.end()
         return report
-
-    def joints_with(self, width: float) -> dict[str, float]:
-        """The measured joints, but for fingers that are ``width`` [m] apart: for a plan that is made while they move."""
-        gripper = self.robot.arm.gripper
-        return {**joint_map(self.robot.joint_state()), gripper.joint: float(gripper.position_of(width))}
 
 
 def skill(function: Callable[Concatenate[SkillContext, P], SkillResult]) -> Callable[Concatenate[SkillContext, P], SkillResult]:

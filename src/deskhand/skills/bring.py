@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
 from deskhand.grasping.generator import support_height
 from deskhand.perception.track.presence import seen_at_place
-from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
+from deskhand.skills.base import EXPIRED, HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Brought, Held
 from deskhand.skills.carry import TOUCHED, is_held, settled
 from deskhand.skills.grasp_choice import Touch
@@ -70,11 +70,11 @@ def course(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, wid
     return Course(item, grasp, *planned, ctx.robot.tcp_pose().copy(), moment)
 
 
-def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_id: str, lift: float) -> bool:
+def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_id: str, lift: float) -> bool | None:
     """Along the course, the fingers ``width`` [m] apart. They and a picture must say all along that it is held.
 
     Returns:
-        Whether a picture has shown that it has left its place.
+        Whether a picture has shown that it has left its place. None where the plan holds no more: nothing has moved.
 
     Raises:
         DeskhandError: ``grasp_failed`` when it is not held; what was in the hand, if anything, is above where it was again, or near that. Those of motion.
@@ -84,6 +84,9 @@ def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_
         try:
             _go(ctx, way, scene, progress)
         except DeskhandError as error:
+            if error.code == EXPIRED:
+                log.info("%s is not brought to %s in one motion: %s", item.id, container_id, error)
+                return None
             if error.code not in HALTED and not progress.why:
                 raise
             _back(ctx, way.closed_at, lift)

@@ -11,7 +11,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_angle, transform_points
 from deskhand.perception.self_filter import joint_map
 from deskhand.perception.track.settings import CHANGE
-from deskhand.skills.base import HALTED, REFUSED, UNREACHED, SkillContext
+from deskhand.skills.base import EXPIRED, HALTED, REFUSED, UNREACHED, SkillContext
 from deskhand.skills.belief import Approached
 from deskhand.skills.carry import RISE
 from deskhand.skills.grasp_choice import GRASPS, OPEN_ENOUGH, Touch, pregrasp_joints
@@ -74,7 +74,7 @@ class Onward:
         try:
             return _planned(self._ctx, self._put, self._before, self._item, touch, opened)
         except DeskhandError as error:
-            if error.code not in UNREACHED | {REFUSED, "no_grasp", "plan_expired"}:
+            if error.code not in UNREACHED | {REFUSED, "no_grasp", EXPIRED}:
                 raise
             log.info("not straight on to %s: %s: %s", self._item.id, error.code, error)
             return None
@@ -93,14 +93,14 @@ def _planned(ctx: SkillContext, put: Put, scene: Scene, item: SceneObject, touch
     """Up, to the pregrasp and on to a grasp as one motion."""
     with ctx.timed("grasping"):
         grasps = ctx.robot.generate_grasps(scene, item.id, GRASPS[0])
-    top = ctx.robot.tcp_pose().copy()
+    top, gripper = ctx.robot.tcp_pose().copy(), ctx.robot.arm.gripper
     top[2, 3] += RISE
     pairs = (("gripper", item.id),)
     for grasp in grasps:
         if not (_open_enough(ctx, grasp, touch) if opened is None else opened > _wanted(ctx, grasp) - OPEN_ENOUGH):
             continue
         goal = pregrasp_joints(ctx, scene, item, grasp)
-        start = None if opened is None else ctx.joints_with(opened)
+        start = None if opened is None else {**joint_map(ctx.robot.joint_state()), gripper.joint: float(gripper.position_of(opened))}
         up = ctx.plan_line((top,), PlanOptions(start=start, allow=touch, min_fraction=0.5, draft=True))
         try:
             plan = ctx.plan_then_line(goal, grasp.pose, pairs, up.id)
@@ -156,7 +156,7 @@ def _go(ctx: SkillContext, put: Put, before: Scene, way: _Course) -> Scene | Non
     try:
         ctx.execute(plan, watch)
     except DeskhandError as error:
-        if (error.code == "cancelled" and not ctx.cancelled()) or error.code in HALTED:
+        if (error.code == "cancelled" and not ctx.cancelled()) or error.code in HALTED or error.code == EXPIRED:
             log.info("not straight on to %s: %s: %s", there.item.id, error.code, error)
             ctx.belief.disturb()
             return None

@@ -135,7 +135,8 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
     closed_width = _close(ctx, scene, item, grasp, parts, into if not parts else "", trace)
     if trace.course is not None:
         ctx.step(0.65, f"bring {item.id} to {into}")
-        return _brought(ctx, item, grasp, closed_width, bring(ctx, scene, trace.course, closed_width, into, LIFT), trace)
+        if (looked := bring(ctx, scene, trace.course, closed_width, into, LIFT)) is not None:
+            return _brought(ctx, item, grasp, closed_width, looked, trace)
     ctx.step(0.65, f"lift {item.id}")
     lifted = _lift(ctx, trace)
     width, gave = _width_at_rest(ctx, closed_width)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from deskhand.errors import DeskhandError
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills import pick as pick_module
@@ -141,3 +142,27 @@ def test_fingers_that_do_not_open_still_hold_for_the_planner(tmp_path, monkeypat
         monkeypatch.setattr(ctx.robot, "gripper", stuck)
         placed = place_in(ctx, tray, next_object_id=block)
         assert placed.code == "gripper_failed" and ctx.belief.held is not None and ctx.belief.attached == can
+
+
+@pytest.mark.parametrize("when", ["as it is brought", "as the hand goes on"])
+def test_a_plan_that_holds_no_more_is_made_otherwise(tmp_path, monkeypatch, when):
+    """What is gripped or let go may shift the arm from where the plan begins: nothing has moved, and it goes the longer way."""
+    execute, expired = SkillContext.execute, []
+
+    def once(self, plan, watch=None):
+        if watch is not None and not expired:
+            expired.append(plan)
+            raise DeskhandError("plan_expired", "waist is not where the plan begins")
+        return execute(self, plan, watch)
+
+    with desk(tmp_path) as (ctx, simulation):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        if when == "as it is brought":
+            monkeypatch.setattr(SkillContext, "execute", once)
+            picked = pick(ctx, can, attempts=1, next_container_id=tray)
+            assert expired and picked.ok and ctx.belief.brought is None and simulation.truth().in_hand
+        else:
+            assert pick(ctx, can, next_container_id=tray).ok
+            monkeypatch.setattr(SkillContext, "execute", once)
+            placed = place_in(ctx, tray, next_object_id=block)
+            assert expired and placed.ok and ctx.belief.approached is None and not simulation.truth().in_hand
