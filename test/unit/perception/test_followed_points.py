@@ -34,7 +34,7 @@ def test_what_has_the_same_brightness_and_other_colours_is_something_else() -> N
 
 
 def test_many_small_steps_add_no_drift_up_where_the_background_stays() -> None:
-    """A block slides out of a shadow that stays, over a desk with grain, a pixel and more a picture: its corners are where they are drawn, thirty pictures on."""
+    """A block slides out of a shadow that stays, over a desk with grain: its corners are where they are drawn, thirty pictures on."""
     noise = np.random.default_rng(4)
     desk = np.full((120, 200, 3), (222, 205, 180), np.uint8) + np.repeat(noise.integers(-6, 6, (120, 40, 1)), 5, axis=1).astype(np.int16)
     desk[:66, :43] -= 80
