@@ -32,8 +32,8 @@ _PLAYTHINGS = frozenset(("toy", "plaything"))
 _WHEN = frozenset(("at", "one", "tomorrow", "tonight", "later", "soon", "noon", *lex.NUMBERS, *lex.PLACES))
 """Who says when, or on which side, may restrict what is asked for."""
 _EVIDENT = (
-    r"(?:as|like) (?:you|we|i|one|everybody|anyone) (?:can |may |might |will |surely |already |have )*(?:see|saw|notice|noticed|know|tell|told|said|mentioned)(?: you)?"
-    r"(?: (?:it|there|here|yourself|already|before))?"
+    r"(?:as|like) (?:you|we|i|one|everybody|anyone) (?:can |may |might |will |surely |already |have )*(?:see|saw|notice|noticed|know|tell|told|said|"
+    r"mentioned)(?: you)?(?: (?:it|there|here|yourself|already|before))?"
 )
 """Behind what there is: it tells nothing about it."""
 _THERE = re.compile(rf"there (?:is|are) (?P<what>.+?)(?: here)?(?:,? {_EVIDENT})?")
