@@ -67,6 +67,8 @@ class Work:
     """What a place has verified; objects deep in a container are not seen again."""
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the object under its new id."""
+    inserted: set[str] = field(default_factory=set)
+    """What was put into a recess, and seen there."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)
