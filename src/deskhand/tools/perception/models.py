@@ -131,7 +131,7 @@ def _blind(view: DeskView, points: Array) -> npt.NDArray[np.bool_]:
     """Which of points (N, 3) lie at pixels that have no depth."""
     pixels = np.rint(view.frame.project(points))
     height, width = view.valid.shape
-    inside = (pixels >= 0).all(axis=1) & (pixels <= [width - 1, height - 1]).all(axis=1)
+    inside = np.asarray((pixels >= 0).all(axis=1) & (pixels <= [width - 1, height - 1]).all(axis=1))
     column, row = np.where(inside[:, None], pixels, 0).astype(int).T
     return np.asarray(inside & ~view.valid[row, column])
 
