@@ -59,6 +59,35 @@ class LookSettings:
 
 
 @dataclass(frozen=True)
+class ShadeSettings:
+    """When an object lies in the shadow of something else. A table keeps 0.4 to 0.7 of its light in a shadow (EN 12464-1, as in config/reality).
+
+    Attributes:
+        low: higher objects may reach out of a shadow [m].
+        flat: what is nearer to the plane of the table is the table [m].
+        mixed: pixels at an object's edge that show both [px].
+        beside: the table so far beside them tells what light falls on the object [m] ..
+        enough: .. where so many pixels of it are seen [px] ..
+        around: .. held against the table so far around it [m].
+        lit: quantile of the lightness of that table which is in the light.
+        dark: what has less than this share of its lightness is in the shadow ..
+        all_sides: .. with this share of what is beside the object ..
+        alike: .. where that has the chromaticity of the lit table within this, so that it is no print or cloth on it.
+    """
+
+    low: float = 0.025
+    flat: float = 0.004
+    mixed: int = 2
+    beside: float = 0.006
+    enough: int = 30
+    around: float = 0.15
+    lit: float = 0.8
+    dark: float = 0.65
+    all_sides: float = 0.9
+    alike: float = 0.03
+
+
+@dataclass(frozen=True)
 class FusionSettings:
     """When several views show one object, and what its sides are.
 
@@ -93,4 +122,5 @@ class FusionSettings:
 
 TABLE = TableSettings()
 LOOK = LookSettings()
+SHADE = ShadeSettings()
 FUSION = FusionSettings()

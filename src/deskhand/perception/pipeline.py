@@ -17,7 +17,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
-from deskhand.perception.color import lit_color, main_color, name_color
+from deskhand.perception.color import name_color
 from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
 from deskhand.perception.containers.cup_handles import join_handles
@@ -45,7 +45,7 @@ from deskhand.perception.learned.config import load_segmenter
 from deskhand.perception.learned.segmenter import Segmenter
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.rows import lengths, rows_of
+from deskhand.perception.rows import rows_of
 from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.hanging import join_hanging
@@ -54,13 +54,14 @@ from deskhand.perception.segment.segmentation import Segment, make_segment, occl
 from deskhand.perception.segment.settings import ColorSettings, HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import Near, joint_map, nowhere_near, robot_points, without_robot
 from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.shown_color import shown_color
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.taught.joining import Memo, are_two, joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.pieces import are_apart
 from deskhand.perception.track.settings import TRACKING
 from deskhand.perception.track.tracking import Detection, Tracker
-from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
+from deskhand.perception.view import Indices, View, fill_edges, make_view
 from deskhand.perception.voxel_downsample import thin
 from deskhand.perception.wholeness import FEATURES, features_of, whole_model
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
@@ -258,15 +259,7 @@ class Perception:
 
     def _detection(self, view: View, item: Placed, printed: bool, hidden: float, whole: float) -> Detection:
         pixels = item.segment.pixels
-        paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
-        level = level_share(view, paint)
-        if _has_lid(item) and len(side := _side_of(view, item)) > LOOK.side:
-            paint, level = side, np.zeros(len(side), bool)  # lids of cans are metal: the side tells the colour
-        colors = view.frame.color.reshape(-1, 3)[paint]
-        if printed and len(colors):
-            own = main_color(colors)
-            colors, level = colors[own], level[own]
-        rgb = lit_color(colors, level)
+        rgb = shown_color(view, item, printed)
         cut = hidden > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
@@ -322,34 +315,6 @@ def _is_inside(hollows: list[Hollow], item: Segment) -> bool:
 def _third(sides: Sequence[float], across: float) -> float:
     """Of three sides the one that is least like the width of a rim."""
     return max(sides, key=lambda side: abs(side - across))
-
-
-def _has_lid(item: Placed) -> bool:
-    """True for standing closed cylinders that are higher than wide."""
-    solid = item.solid
-    return item.hollow is None and solid.shape == "cylinder" and not solid.lying and bool(solid.size[2] > 1.2 * solid.size[0])
-
-
-def _side_of(view: View, item: Placed) -> Indices:
-    """The pixels of a standing object below its top."""
-    pixels = item.segment.pixels
-    top = float(item.solid.pose[2, 3] + item.solid.size[2] / 2)
-    below = view.height.reshape(-1)[pixels] < top - max(LOOK.lid, 3.0 * view.noise)
-    return np.asarray(pixels[below & ~level_share(view, pixels)])
-
-
-def _floor_pixels(view: View, hollow: Hollow) -> Indices:
-    """What is seen of the floor of a container, in its own colour."""
-    if not hollow.for_sorting:
-        return np.zeros(0, np.int64)
-    width = view.valid.shape[1]
-    v, u = hollow.segment.pixels // width, hollow.segment.pixels % width
-    rows, columns = np.mgrid[v.min() : v.max() + 1 : 2, u.min() : u.max() + 1 : 2]
-    near = (rows * width + columns).reshape(-1)
-    points = view.points.reshape(-1, 3)[near]
-    near = near[(points[:, 2] < hollow.floor + 0.006) & view.valid.reshape(-1)[near] & hollow.holds(points, hollow.wall + 0.008)]
-    own = lengths(rows_of(view.chroma.reshape(-1, 3), near) - hollow.segment.chroma) < 0.05
-    return np.asarray(near[own])
 
 
 def _opened(view: View, placed: list[Placed]) -> list[Placed]:

@@ -38,8 +38,8 @@ def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Ar
     """Poses (cost, world_T_model) that bring a model's surface to the points (N, 3) that the camera at ``eye`` sees of it, best first.
 
     Iterative closest point, point to plane (Chen and Medioni 1991), from upright and overturned starts all around; only those that look different are kept.
-    The cost [m] counts both ways: seen points off the model, and model that should be seen where nothing is; and how deep the model is below the ``floor`` [m,
-    world], which nothing goes through.
+    The cost [m] counts both ways, rms: seen points off the model, and model that should be seen where nothing is; and how deep the model is below the ``floor``
+    [m, world], which nothing goes through.
     """
 
     def cost(points: Array, pose: Array) -> float:
@@ -87,15 +87,16 @@ def _ups() -> list[Array]:
     ]
 
 
-def _facing(surface: Array, normals: Array, pose: Array, eye: Array) -> npt.NDArray[np.bool_]:
-    points = transform_points(pose, surface)
-    return np.asarray(((normals @ pose[:3, :3].T) * (eye - points)).sum(axis=1) > 0)
+def _towards(surface: Array, normals: Array, pose: Array, eye: Array) -> Array:
+    """Cosine (N,) between the normals of a surface and the direction to the camera: where it is not above 0, the surface faces away."""
+    way = eye - transform_points(pose, surface)
+    return np.asarray(((normals @ pose[:3, :3].T) * way).sum(axis=1) / np.linalg.norm(way, axis=1))
 
 
 def icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, rounds: int) -> Array:
     """world_T_model (4, 4), from ``pose`` on: the side of a model's surface (N, 3) that faces the camera at ``eye`` laid on what is seen (M, 3) [m]."""
     for number in range(rounds):
-        facing = _facing(surface, normals, pose, eye)
+        facing = _towards(surface, normals, pose, eye) > 0
         if facing.sum() < 30:
             return pose
         points, out = transform_points(pose, surface[facing]), normals[facing] @ pose[:3, :3].T
@@ -110,13 +111,15 @@ def icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, ro
 
 
 def _cost(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array) -> float:
-    facing = _facing(surface, normals, pose, eye)
+    towards = _towards(surface, normals, pose, eye)
+    facing = towards > 0
     if facing.sum() < 30:
         return float("inf")
     points = transform_points(pose, surface[facing])
-    there = np.minimum(nearest(points, seen)[0], 2 * FAR)
-    back = np.minimum(nearest(seen, points)[0], 2 * FAR)
-    return float(there.mean() + 0.5 * back.mean())
+    off = np.minimum(nearest(points, seen)[0], 2 * FAR)
+    missed = np.minimum(nearest(seen, points)[0], 2 * FAR)
+    share = towards[facing] / towards[facing].sum()  # a picture shows less of what is turned away from it
+    return float(np.sqrt(np.mean(off**2)) + 0.5 * np.sqrt(share @ missed**2))
 
 
 def _apart(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:

@@ -9,9 +9,11 @@ import pytest
 from cast import Box, cast
 from test_openings import Tube
 
+from deskhand.perception.containers.containers import _with_outside
 from deskhand.perception.containers.cup_handles import join_handles
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.settings import HANDLE
+from deskhand.perception.fit import split
 from deskhand.perception.fit.convex_body import is_convex
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.footprint import rectangle
@@ -94,6 +96,21 @@ def test_a_carton_with_a_gable_is_one(yaw):
     assert len(Perception().detect(frame).objects) == 1
 
 
+@pytest.mark.parametrize(
+    ("carton", "noise", "distance"),
+    [
+        (Carton(0.0655, 0.054, 0.0664, 0.0275, -2.669, (149, 93, 79)), 0.0012, 0.8),
+        (Carton(0.0649, 0.0543, 0.0488, 0.0521, -1.953, (172, 210, 83)), 0.002, 0.8),
+        (Carton(0.1067, 0.0586, 0.0758, 0.0544, 2.509, (42, 45, 196)), 0.0006, 0.65),
+    ],
+)
+def test_a_carton_that_two_plain_solids_explain_better_is_one(carton, noise, distance, monkeypatch):
+    frame, _ = cast(carton, noise=noise, distance=distance)
+    assert len(Perception().detect(frame).objects) == 1
+    monkeypatch.setattr(split, "is_convex", lambda view, item: False)
+    assert len(Perception().detect(frame).objects) == 2  # nothing else keeps it whole
+
+
 def test_two_boxes_that_touch_are_still_two():
     frame, _ = cast(Box((0.0, -0.022, 0.0), (0.045, 0.045, 0.045), 0.0), Box((0.012, 0.022, 0.0), (0.045, 0.045, 0.025), 0.3), distance=0.65)
     assert len(Perception().detect(frame).objects) == 2
@@ -143,3 +160,28 @@ def test_a_handle_reaches_no_farther_than_hands_need():
     view, placed = placed_as(MUG, *far)
     assert np.hypot(*placed[1].segment.points[:, :2].mean(axis=0)) > MUG.radius + HANDLE.out
     assert len(join_handles(view, placed)) == len(placed)
+
+
+def seen_from_within(outside_color):
+    """The far half of a mug's inside as a hollow object of which half a rim is seen, its segment, and that of the rest."""
+    frame, labels = cast(replace(MUG, wall=0.005), distance=0.65)
+    view = make_view(frame, fit_table(frame, PerceptionSettings()), PerceptionSettings())
+    height, width = view.valid.shape
+    own = (labels[view.origin[0] : view.origin[0] + height, view.origin[1] : view.origin[1] + width] == 1) & view.objects
+    within = own & (np.hypot(view.points[..., 0], view.points[..., 1]) < MUG.radius - MUG.wall / 2) & (view.points[..., 0] > 0)
+    inside, outside = (make_segment(view, np.flatnonzero(mask)) for mask in (within, own & ~within))
+    rim = rectangle(np.array([0.02, 0.0]), np.array([0.08, 0.055]), np.pi / 2)
+    return view, Hollow(inside, rim, False, MUG.height, 0.005, 0.005), inside, replace(outside, chroma=np.array(outside_color))
+
+
+def test_the_outside_in_another_color_completes_half_a_rim():
+    view, half, inside, outside = seen_from_within((0.6, 0.2, 0.2))
+    whole, used = _with_outside(view, half, [inside], [outside])
+    assert whole.round and {id(item) for item in used} == {id(inside), id(outside)}
+    assert whole.rim.size == pytest.approx([2 * MUG.radius] * 2, abs=0.006)
+
+
+def test_what_stands_lower_beside_half_a_rim_completes_nothing():
+    view, half, inside, outside = seen_from_within((0.6, 0.2, 0.2))
+    lower = replace(outside, points=outside.points - [0.0, 0.0, 0.03])
+    assert _with_outside(view, half, [inside], [lower])[0] is half

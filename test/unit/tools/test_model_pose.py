@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
+import pytest
 from scipy.spatial import ConvexHull
 
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_rpy, transform_points
 from deskhand.perception.registration import sampled
 from deskhand.sim.shapes import shape_pieces
-from deskhand.testing.desk_scene import scene_object
+from deskhand.testing.desk_scene import desk, scene_object
+from deskhand.tools import looking
+from deskhand.tools.looking import look_at_object
 from deskhand.tools.perception.models import _fits, _surface
 
 EYE = np.array([0.5, 0.0, 0.6])
@@ -69,3 +76,19 @@ def test_a_whole_object_stays_alone() -> None:
     best = min(_fits(surface, normals, asked, points, EYE), key=lambda fit: fit.found[0][0])
     assert best.pieces == ["box_1"]
     assert np.linalg.norm(best.found[0][1][:3, 3] - pose[:3, 3]) < 0.002
+
+
+def test_a_piece_that_a_new_look_has_put_together_with_the_rest_is_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = scene_object("object_1", "box", (0.08, 0.06, 0.03), (0.0, 0.1, 0.015))
+    bin_1 = scene_object("bin_1", "box", (0.3, 0.3, 0.07), (0.0, 0.1, 0.035), is_container=True)
+    can = scene_object("can_1", "cylinder", (0.05, 0.05, 0.08), (0.1, -0.1, 0.04))
+    piece, gone = scene_object("box_2", "box", (0.02, 0.06, 0.03), (-0.03, 0.1, 0.015)), scene_object("box_3", "box", (0.03, 0.03, 0.03), (0.1, -0.2, 0.015))
+    before, now = desk(piece, gone, can, bin_1), desk(whole, can, bin_1)
+    monkeypatch.setattr(looking, "look", lambda ctx: (now, ""))
+    context: Any = SimpleNamespace(belief=SimpleNamespace(scene=before))
+    assert look_at_object(context, "box_2") == (now, whole)
+    assert look_at_object(context, "can_1") == (now, can)
+    for lost in ("box_3", "ghost_9"):
+        with pytest.raises(DeskhandError, match=lost) as raised:
+            look_at_object(context, lost)
+        assert raised.value.code == "unknown_object"

@@ -6,7 +6,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.fit.part_settings import LEVELS
-from deskhand.perception.fit.solids import Solid, SolidFits
+from deskhand.perception.fit.solids import Solid, SolidFits, at_height, surface_distance
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.segmentation import Segment, part_of
 from deskhand.perception.segment.slices import round_from
@@ -27,7 +27,7 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
             continue
         parts = [part_of(item, below), part_of(item, ~below)]
         solids = [fits.of(parts[0], support, height), fits.of(parts[1], height)]
-        if _is_one_can(*solids):
+        if _is_one(fits, solid, parts, solids):
             continue
         found = [fits.explained(part, fit) for part, fit in zip(parts, solids, strict=True)]
         doubt, wrong = sum(cost for cost, _ in found), sum(pixels for _, pixels in found)
@@ -42,11 +42,27 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
     return [piece for part, fit in zip(best[1], best[2], strict=True) for piece in stacked_parts(view, fits, part, fit, depth - 1)]
 
 
-def _is_one_can(below: Solid, above: Solid) -> bool:
-    """Whether two go on as one: round, as wide, and one axis."""
-    if any(solid.shape != "cylinder" or solid.lying for solid in (below, above)):
+def _is_one(fits: SolidFits, whole: Solid, parts: list[Segment], solids: list[Solid]) -> bool:
+    """Whether two parts go on as one: as wide and one axis, or what is seen of the one with fewer points lies on the sides of the other, were that longer.
+
+    Boxes as wide on each other do so too: of these objects must have the size of both together at least as often as that of either.
+    """
+    few, main = sorted(range(2), key=lambda number: len(parts[number]))
+    one, other = solids[main], solids[few]
+    if one.shape not in ("cylinder", "box") or one.lying or (one.shape == "box" and not _is_usual(fits, whole, solids)):
         return False
-    return bool(np.linalg.norm(below.pose[:2, 3] - above.pose[:2, 3]) < LEVELS.same and abs(below.size[0] - above.size[0]) < LEVELS.same)
+    if other.shape == one.shape and not other.lying and np.linalg.norm(one.pose[:2, 3] - other.pose[:2, 3]) < LEVELS.same:
+        wider = np.abs(np.sort(one.size[:2]) - np.sort(other.size[:2])).max()
+        if wider < LEVELS.same:
+            return True
+    endless = at_height(one, float(one.pose[2, 3]) - 1.0, float(one.pose[2, 3]) + 1.0)
+    return bool((np.abs(surface_distance(endless, parts[few].points)) < LEVELS.same).mean() > LEVELS.on_sides)
+
+
+def _is_usual(fits: SolidFits, whole: Solid, solids: list[Solid]) -> bool:
+    """Whether objects have the size of a box at least as often as those of its parts."""
+    usual = [float(fits.prior(solid.shape, solid.size[None])[0]) for solid in (whole, *solids)]
+    return whole.shape == "box" and usual[0] >= max(usual[1:])
 
 
 def _jumps(view: View, item: Segment, support: float) -> list[float]:

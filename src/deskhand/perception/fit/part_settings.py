@@ -165,7 +165,8 @@ class LevelSettings:
         cuts: cuts that are tried.
         top: so far above a cut points still belong to what is below [m].
         doubt: share of its pixels that one may leave unexplained.
-        same: the parts of one can may seem so far apart, or more or less wide [m].
+        same: the parts of one can, or of one box, may seem so far apart, or more or less wide, or lie off its sides by so much [m] ..
+        on_sides: .. with this share of the points of the smaller part.
         least: a part has as many pixels [px].
         gain: two must explain the picture better than one by this, sizes included [px] .
         gain_share: .. and by this share of the pixels, without sizes.
@@ -182,6 +183,7 @@ class LevelSettings:
     top: float = 0.003
     doubt: float = 0.15
     same: float = 0.0025
+    on_sides: float = 0.9
     least: int = 50
     gain: float = 20.0
     gain_share: float = 0.03
@@ -221,7 +223,8 @@ class SeamSettings:
         spread: and by so many times the picture's noise.
         hides: something nearer by this stands before a face; blocks of one tower are less off its middle [m].
         near: from where an even division puts a seam, at most [m].
-        slight: share of a seam's length that must show, more than elsewhere, where blocks explain the size.
+        slight: share of a seam's length that must show, more than elsewhere, where blocks explain the size: two columns of 24 show a line by chance
+            somewhere on about every second face (17 of 33 faces of our own desks), so that it is three.
         seen: the same where another object explains it as well.
         clear: the same where nothing tells how large the parts are.
         end: no seam is so near to an end [m].
@@ -238,7 +241,7 @@ class SeamSettings:
     spread: float = 3.5
     hides: float = 0.008
     near: float = 0.0035
-    slight: float = 0.07
+    slight: float = 0.1
     seen: float = 0.2
     clear: float = 0.5
     end: float = 0.012

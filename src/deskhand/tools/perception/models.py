@@ -19,7 +19,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, quaternion_from_matrix, transform_points
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.registration import FAR, TRIM, register, sampled
-from deskhand.tools.looking import look
+from deskhand.tools.looking import look_at_object
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.viewing import desk_view, owners
 from deskhand.types import SceneObject
@@ -74,8 +74,8 @@ def estimate_model_pose(
 ) -> ModelPose:
     """Estimate the 6-D pose of a known model (mesh file, box or cylinder) from the depth picture of an object, and tell how sure it is."""
     surface, normals = _surface(mesh, scale, shape, size)
-    scene, _ = look(ctx)
-    item, view = scene.get(object_id), desk_view(ctx)
+    scene, item = look_at_object(ctx, object_id)
+    view = desk_view(ctx)
     numbers = owners(view, scene)
     points = {other.id: view.points[(numbers == number) & view.valid].astype(float) for number, other in enumerate(scene.objects)}
     if len(points[item.id]) < LEAST:
