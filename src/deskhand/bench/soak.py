@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +24,15 @@ ROUND = ("Put the red block on the blue block.", "What is on the desk?", "Put th
 """After the last the first can be done again."""
 WARM = 10
 """Instructions until everything has been used once; growth is counted from the memory then, by the median of so many, to that of the last so many."""
+SAMPLED = 0.25  # [s] between two readings of all processes
 
 
 @dataclass(frozen=True)
 class Done:
-    """One instruction: ``seconds`` on the wall, memory [MB] of each process after it (RssAnon: without files that are mapped)."""
+    """One instruction: ``seconds`` on the wall, memory [MB] of each process (RssAnon: without files that are mapped), the least and the ``most`` while it ran.
+
+    Every node gives back what it has freed only now and then (nodes/node.py): what stays is the least.
+    """
 
     number: int
     instruction: str
@@ -35,6 +40,37 @@ class Done:
     code: str
     seconds: float
     memory: Mapping[str, float]
+    most: Mapping[str, float]
+
+
+class _Readings:
+    """The least and the most memory [MB] of each process while the block runs."""
+
+    def __init__(self, pids: Mapping[str, int]) -> None:
+        self._pids, self._ended = pids, threading.Event()
+        self.least, self.most = dict.fromkeys(pids, float("inf")), dict.fromkeys(pids, 0.0)
+        self._thread = threading.Thread(target=self._read, name="memory", daemon=True)
+
+    def __enter__(self) -> _Readings:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        while True:
+            last = self._ended.is_set()
+            for name, pid in self._pids.items():
+                try:
+                    now = _memory(pid)
+                except (OSError, StopIteration):  # it has ended, which the supervisor tells
+                    continue
+                self.least[name], self.most[name] = min(self.least[name], now), max(self.most[name], now)
+            if last:
+                return
+            self._ended.wait(SAMPLED)
 
 
 def soak(options: TrialOptions, count: int, folder: Path, started: Callable[[float], None] = lambda _: None) -> Iterator[Done]:
@@ -55,11 +91,12 @@ def soak(options: TrialOptions, count: int, folder: Path, started: Callable[[flo
 
 def _one(stack: Stack, number: int, options: TrialOptions) -> Done:
     instruction, attempt, began = ROUND[number % len(ROUND)], Attempt(), time.monotonic()
-    run_task(stack, instruction, options, lambda _: None, attempt)
-    seconds = time.monotonic() - began
+    with _Readings(stack.supervisor.pids()) as memory:
+        run_task(stack, instruction, options, lambda _: None, attempt)
+        seconds = time.monotonic() - began
     if died := stack.supervisor.died():
         raise DeskhandError("node_unavailable", f"{', '.join(death.name for death in died)} ended at instruction {number + 1}: {attempt.message}")
-    return Done(number, instruction, attempt.success, attempt.code, seconds, {name: _memory(pid) for name, pid in stack.supervisor.pids().items()})
+    return Done(number, instruction, attempt.success, attempt.code, seconds, memory.least, memory.most)
 
 
 def _memory(pid: int) -> float:
@@ -69,12 +106,15 @@ def _memory(pid: int) -> float:
 
 
 def summarise(done: Sequence[Done]) -> dict[str, Any]:
-    """Growth of each process [MB], and how long the last instructions took as a share of the first, kind by kind; None where there were too few."""
+    """Growth of each process, the most that it ever had [MB], and how long the last instructions took as a share of the first, kind by kind; None where there
+    were too few.
+    """
     enough = len(done) >= 3 * WARM
     memory = {
         name: {
             "first_mb": round(median(each.memory[name] for each in done[WARM : 2 * WARM]), 1),
             "last_mb": round(median(each.memory[name] for each in done[-WARM:]), 1),
+            "most_mb": round(max(each.most[name] for each in done), 1),
         }
         for name in (done[0].memory if enough else ())
     }

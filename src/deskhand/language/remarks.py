@@ -31,7 +31,12 @@ _PLAYTHINGS = frozenset(("toy", "plaything"))
 """What somebody loves or collects in general: no object of the desk is named by it."""
 _WHEN = frozenset(("at", "one", "tomorrow", "tonight", "later", "soon", "noon", *lex.NUMBERS, *lex.PLACES))
 """Who says when, or on which side, may restrict what is asked for."""
-_THERE = re.compile(r"there (?:is|are) (?P<what>.+)")
+_EVIDENT = (
+    r"(?:as|like) (?:you|we|i|one|everybody|anyone) (?:can |may |might |will |surely |already |have )*(?:see|saw|notice|noticed|know|tell|told|said|"
+    r"mentioned)(?: you)?(?: (?:it|there|here|yourself|already|before))?"
+)
+"""Behind what there is: it tells nothing about it."""
+_THERE = re.compile(rf"there (?:is|are) (?P<what>.+?)(?: here)?(?:,? {_EVIDENT})?")
 
 
 def is_remark(sentence: str) -> bool:

@@ -176,9 +176,9 @@ def _by_tint(ref: Ref, fitting: list[Seen]) -> list[Seen]:
     """The nearest to the colour that was said, as many as are meant, and what is about as near; ``SAME_COLOR`` farther where an outline is e times rarer."""
     most = max((_outline_of(ref, item) for item in fitting), default=0.0)
     far = {str(item["id"]): -SAME_COLOR * math.log(max(_outline_of(ref, item), 1e-3) / most) if most > 0.0 else 0.0 for item in fitting}
-    told = sorted((float(item[TINTS][ref.tint]) + far[item["id"]], str(item["id"]), item) for item in fitting if ref.tint in item.get(TINTS, {}))
+    told = sorted((float(item[TINTS][ref.tint]) + far[item["id"]], number) for number, item in enumerate(fitting) if ref.tint in item.get(TINTS, {}))
     last = min(told[: max(1, ref.count)][-1][0] + SAME_COLOR, NO_SUCH_COLOR)
-    return [item for distance, _, item in told if distance < last]
+    return [fitting[number] for distance, number in told if distance < last]
 
 
 def _by_whole_name(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[Seen]:

@@ -42,7 +42,9 @@ REMINDS: dict[str, str] = {
     "slice of melon|melon slice|smile|smiling mouth|grin|cashew(?: nut)?|claw|tusk|eyebrow|fingernail|nail clipping|horseshoe|letter c|gondola|scimitar|"
     "(?:orange|lemon|lime) (?:segment|wedge)|(?:segment|wedge) of (?:an? )?(?:orange|lemon|lime)|quarter moon|toenail|parenthesis|bracket|neck pillow|"
     "travel pillow|melon rind|rind|fortune cookie|gyoza|dumpling|empanada|pierogi|pasty|rainbow|"
-    "crescent wrench|orange slice|shrimp|macaroni|what shines at night|earth is satellite",
+    "crescent wrench|orange slice|shrimp|macaroni|what (?:shines|glows|rises|comes out) at night|"
+    "what (?:lights(?: up)?|brightens(?: up)?|illuminates|shines (?:in|through)|glows in|rises in) the (?:night(?: sky)?|dark)|what the night is lit by|"
+    "earth is satellite",
     "triangle": f"tent|pup tent|{_PIECE}(?:pizza|cake|pie|cheese|watermelon|tart|quiche)|(?:pizza|cake|pie|cheese|watermelon) (?:slice|wedge|piece)|toblerone"
     "(?: bar)?|roof|gable roof|sail|jib|spinnaker|tortilla chip|nacho|corn chip|dorito|samosa|onigiri|rice ball|doorstop|door wedge|door stop|ramp|"
     "tepee|teepee|tipi|"

@@ -51,6 +51,11 @@ _BEHIND = (
     rf"in|to) (?:the|your|my) (?:{_PLACE})(?:(?: hand)? side| end| edge)?(?: of (?:the|my|your) (?:desk|table))?)"
 )
 _PHRASE = re.compile(rf"\b(?:the|that|this|a) (?P<how>(?:{_ADJECTIVE},? )*)(?P<noun>{_AREA})\b(?P<behind>(?:{_BEHIND})?)")
+_ONE_OF = re.compile(
+    rf"\b(?P<which>the (?:{_ADJECTIVE},? )+)(?:one )?(?:of|out of|among) (?:the |these |those |your |my )?(?:two |three |both |several )?"
+    rf"(?P<kind>(?:{_ADJECTIVE},? )*)(?P<noun>(?:{_DIRT}|area|patch|region|zone|strip|bar|rectangle|triangle))(?:e?s)\b"
+)
+"""The left one of the two areas."""
 _SPONGING = re.compile(
     rf"\b(?:use|take|run|rub|move|pull|apply) (?:the|a|your) sponge (?:on|to|over|along|across|against) (?P<area>(?:the|that|"
     rf"this) (?:{_ADJECTIVE},? )*{_AREA}\b)"
@@ -75,6 +80,7 @@ def parse_wiping(text: str) -> Wipe | Unclear | None:
     """What shall be wiped; None where it asks for something else, unclear where some of its words have no part in what was read."""
     said = re.sub(r"\s+", " ", re.sub(r"(?<=\w)-(?=\w)", " ", text.lower())).strip()
     said = re.sub(r"\b(?:don't|don’t)\b", "do not", said)
+    said = _ONE_OF.sub(r"\g<which>\g<kind>\g<noun>", said)
     said = _SPONGING.sub(r"wipe \g<area> with the sponge", said)
     if not re.search(rf"\b{_WIPING}\b", said) or not (_ONLY_WIPING.search(said) or _SAYS_DIRT.search(said)):
         return None

@@ -20,6 +20,8 @@ FREE_BLEND, LINE_BLEND = 0.02, 0.002
 """[rad] that a path's own corners are cut by: of one that was searched, and of one that follows straight lines."""
 SHARES = (0.5, 0.25, 0.1)
 """Of the shorter of two legs, that the rounding between them takes at most; the largest that the envelope lets pass. Half of a straight leg stays straight."""
+WIDE = (0.9, 0.7)
+"""The same of a corner whose curve has room: nothing is near it but what both legs may touch."""
 CURVE_STEP = 0.01  # [rad]
 
 
@@ -52,21 +54,28 @@ Run = tuple[Leg, ...]
 
 @dataclass(frozen=True)
 class Blended:
-    """The path (K, n) of a run, and where on it (n,) each leg but the last gives way to the next, and each of those curves ends."""
+    """The path (K, n) of a run, where on it (n,) each leg but the last gives way to the next, and where each of those curves begins and ends."""
 
     path: Array
-    corners: tuple[Array, ...]
-    ends: tuple[Array, ...]
+    corners: tuple[Array, ...] = ()
+    begins: tuple[Array, ...] = ()
+    ends: tuple[Array, ...] = ()
 
 
-def blended(run: Run, share: float) -> Blended:
-    """The legs of ``run`` joined by curves that take ``share`` of the shorter of two neighbours."""
-    path, corners, ends = run[0].smooth, [], []
-    for leg in run[1:]:
-        path, corner, end = _joined(path, leg.smooth, share)
+def blended(run: Run, shares: Sequence[float]) -> Blended:
+    """The legs of ``run`` joined by curves, each of which takes its share of the shorter of two neighbours."""
+    path, corners, begins, ends = run[0].smooth, [], [], []
+    for leg, share in zip(run[1:], shares, strict=True):
+        path, curve, corner = _joined(path, leg.smooth, share)
         corners.append(corner)
-        ends.append(end)
-    return Blended(path, tuple(corners), tuple(ends))
+        begins.append(curve[0])
+        ends.append(curve[-1])
+    return Blended(path, tuple(corners), tuple(begins), tuple(ends))
+
+
+def curve_between(first: Leg, second: Leg, share: float) -> Array:
+    """The curve (K, n) alone that takes ``share`` of the shorter of both."""
+    return _joined(first.smooth, second.smooth, share)[1]
 
 
 def pieces(trajectory: Trajectory, corners: Sequence[Array]) -> list[Trajectory]:
@@ -91,17 +100,17 @@ def _slice(trajectory: Trajectory, a: int, b: int) -> Trajectory:
 
 
 def _joined(first: Array, second: Array, share: float) -> tuple[Array, Array, Array]:
-    """Both paths with a quadratic curve between them, the state where they meet, and where the curve ends."""
+    """Both paths with a quadratic curve between them, that curve (K, n), and the state where they meet."""
     corner = second[0]
     reach = share * min(lengths(first)[-1], lengths(second)[-1])
     if reach < 1e-6:
-        return np.vstack([first, second[1:]]), corner, corner
+        return np.vstack([first, second[1:]]), corner[None], corner
     before = _beyond(first[::-1], reach)[::-1]
     after = _beyond(second, reach)
     start, end = before[-1], after[0]
     t = np.linspace(0, 1, max(3, int(np.ceil(2 * reach / CURVE_STEP)) + 1))[:, None]
     curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end
-    return np.vstack([before[:-1], curve, after[1:]]), np.asarray((start + 2 * corner + end) / 4), end
+    return np.vstack([before[:-1], curve, after[1:]]), curve, np.asarray((start + 2 * corner + end) / 4)
 
 
 def _beyond(path: Array, reach: float) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,11 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion import cartesian
-from deskhand.motion.blending import SHARES, Blended, Leg, Run, blended, pieces, places
+from deskhand.motion.blending import SHARES, WIDE, Blended, Leg, Run, blended, curve_between, pieces, places
 from deskhand.motion.search import PathSearch, Query
 from deskhand.motion.timing import RATE, WINDOW, lengths, stop_at_corners, time_path
 from deskhand.safety.envelope import EnvelopeReport
+from deskhand.safety.scene import TABLE
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import Trajectory
 
@@ -24,6 +26,7 @@ SLOW_MARGIN = 0.025  # [m] for what the arm moves between those
 SLOW_FINE = 0.006  # [m] for what it moves between neighbours on the grid, and within the window (0.08 s) that its speed is averaged over
 SLOWER = 0.6  # factor of the speed with which a line is tried again that the smoothing has bent too far
 TRIES = 5
+ROOM = 0.01  # [m] between a wide curve and what may not be touched: more than looks are wrong by
 
 
 NEAR_OBSTACLE, NEAR_PERSON = "near_obstacle", "near_person"
@@ -86,18 +89,33 @@ class RunTimer:
 
     def _run(self, run: Run) -> tuple[Trajectory, EnvelopeReport, dict[str, float]]:
         if len(run) > 1:
-            for share in SHARES:
-                way = blended(run, share)
+            for shares in self._shares(run):
+                way = blended(run, shares)
                 trajectory = self._kept_straight(run, way)
                 report = self._checked(run, way, trajectory)
                 if not report.violations:
                     return trajectory, report, self._bounds(run, trajectory)
         alone, bounds = [], []
         for leg in run:
-            alone.append(self._kept_straight((leg,), Blended(leg.smooth, (), ())))
+            alone.append(self._kept_straight((leg,), Blended(leg.smooth)))
             bounds.append(self._bounds((leg,), alone[-1]))
         trajectory = stop_at_corners(alone)
-        return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:]), ()), trajectory), _sum(bounds)
+        return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:])), trajectory), _sum(bounds)
+
+    def _shares(self, run: Run) -> list[tuple[float, ...]]:
+        """How far the corners of a run are rounded, one share for each: what is tried, in this order."""
+        widest = tuple(self._widest(first, second) for first, second in pairwise(run))
+        usual = [(share,) * (len(run) - 1) for share in SHARES]
+        return usual if widest == usual[0] else [widest, *usual]
+
+    def _widest(self, first: Leg, second: Leg) -> float:
+        """The widest curve between two legs that keeps :data:`ROOM` from everything but what may be touched on both."""
+        checker, scene, allow = self._search.checker, self._query.scene, first.allow & second.allow
+        for share in WIDE:
+            placed = checker.placed(self._search.poses(curve_between(first, second, share), self._query), scene)
+            if not checker.approaches(placed, scene, allow, {TABLE, *scene.obstacles}, ROOM).any():
+                return share
+        return SHARES[0]
 
     def _bounds(self, run: Run, trajectory: Trajectory) -> dict[str, float]:
         """For how long [s] of the trajectory that was timed last each of :data:`BOUNDS` held it back."""
@@ -124,14 +142,14 @@ class RunTimer:
 
     def _off_lines(self, run: Run, way: Blended, trajectory: Trajectory) -> float:
         """How far the tcp strays from the lines, as a share of what is allowed; what is rounded is not counted."""
-        begins = [0, *(place + int(WINDOW * RATE / 2) for place in places(trajectory.positions, way.ends))]
-        stops = [*places(trajectory.positions, way.corners), len(trajectory.times)]
+        half = int(WINDOW * RATE / 2)  # the average reaches so far over the ends of a curve
+        begins = [0, *(place + half for place in places(trajectory.positions, way.ends))]
+        stops = [*(place - half for place in places(trajectory.positions, way.begins)), len(trajectory.times)]
         worst = 0.0
-        for number, (leg, a, b) in enumerate(zip(run, begins, stops, strict=True)):
-            if leg.line is None:
+        for leg, a, b in zip(run, begins, stops, strict=True):
+            if leg.line is None or a >= b:
                 continue
-            end = b if number == len(run) - 1 else (a + b) // 2  # the far half of a line before a corner belongs to the curve
-            tcps = self._tcps(trajectory.positions[min(a, end - 1) : end])
+            tcps = self._tcps(trajectory.positions[a:b])
             worst = max(worst, cartesian.deviation(tcps, leg.line) / leg.max_deviation)
         return worst
 

@@ -251,8 +251,13 @@ class MotionService:
             # Five joints: a pose that is met but for a roll is the second choice.
             found = [item for item in found if abs(item[0].roll_error) < ROLL_MET] or found
             if found:
-                return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: float(np.linalg.norm(item.joints - start)))
+                return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: self._longest(item.joints - start))
         raise self._in_collision(query, reached[0][2])
+
+    def _longest(self, way: Array) -> tuple[float, float]:
+        """What the joint takes that takes longest for ``way`` (n,) [rad], by its limits, and then how far all go: the first is the time that a motion takes."""
+        arm = self.model.arm
+        return float((np.abs(way) / arm.max_acceleration).max()), float(np.linalg.norm(way))
 
     def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1, padding: float = PADDINGS[-1]) -> list[IkSolution]:
         """Joints that reach ``pose``, whatever they touch; none when it is out of reach. ``padding``: of the scene that says which touch nothing."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.perception.closing import directions
 from deskhand.perception.color_edges import refined
 from deskhand.perception.outline_library import TURN as TURNED_ALIKE
 from deskhand.perception.outline_match import DrawnMatch, match_drawn, outlines_of
@@ -38,9 +39,6 @@ AS_GOOD = 0.03  # of overlap: turns that fit about as well
 APART = np.deg2rad(20.0)  # between turns that are told apart
 SAME_AFTER = {name: turn for name, turn in TURNED_ALIKE.items() if name in ("star", "square", "pentagon", "hexagon", "plus")}
 SURE = 0.6  # likelihood of an outline from which on it is taken to be as regular as that
-STEP = np.deg2rad(1.0)  # between directions in which the width of an outline is measured
-LEAST_TURN = np.deg2rad(10.0)  # to both sides of the narrowest direction
-NARROWER = 0.0002  # [m] than at that turn
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Hole:
 class Fit:
     """How a piece goes through a hole: turned by ``turn`` [rad] about the vertical from how it stands; ``overlap``: how well the piece looks like that;
     ``middle`` (2,) [m, world] of its upper side as it stands; ``closing``: directions [rad about the vertical, 0 along x of the world] along which fingers
-    that close on it as it stands do not turn it: where it is narrower than to both sides.
+    that close on it as it stands do not turn it, nor get stuck in it (closing.py).
     """
 
     hole: Hole
@@ -147,11 +145,11 @@ def _inner(heights: npt.NDArray[np.float32], own: Mask, level: float) -> float:
     return float(level - np.nanmedian(seen)) if np.isfinite(seen).any() else np.nan
 
 
-def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> list[Fit]:
+def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole], breadth: float = 0.0) -> list[Fit]:
     """Through which holes a piece goes, and how turned: the best hole first, of the turns at which it fits about as well the least first: what looks see
     beside where it is counts twice when it is turned round.
 
-    ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``.
+    ``points`` (h, w, 3) and ``own``, which of them show the piece: of the pixels of ``frame``. ``breadth`` [m]: of the pads that shall close on it.
     """
     found = match_drawn(frame, points, own, item.top, [piece_of(hole) for hole in holes], TURN, bottom=item.bottom)
     if not found:
@@ -171,7 +169,8 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
             weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
             off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
             chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
-    chosen = [replace(fit, closing=narrowest(piece_of(fit.hole), _alike(fit, [other.turn for other in chosen if other.hole is fit.hole]))) for fit in chosen]
+    alike_to = [_alike(fit, [other.turn for other in chosen if other.hole is fit.hole]) for fit in chosen]
+    chosen = [replace(fit, closing=directions(piece_of(fit.hole), turns, breadth)) for fit, turns in zip(chosen, alike_to, strict=True)]
     return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
 
 
@@ -183,21 +182,6 @@ def _alike(fit: Fit, turns: Sequence[float]) -> Sequence[float]:
         return turns
     mean = float(np.angle(np.exp(2j * np.pi * np.asarray(turns) / fold).mean())) * fold / (2 * np.pi)
     return [mean + fold * count for count in range(round(2 * np.pi / fold))]
-
-
-def narrowest(outline: Array, turns: Sequence[float] = (0.0,)) -> tuple[float, ...]:
-    """Directions [rad, 0 to pi] along which a piece is narrower than to both sides, the narrowest first; none of a round one. It becomes ``outline`` (K, 2)
-    [m] by any of ``turns`` [rad], over which its width is averaged. Parallel fingers turn what they close on towards these directions (Goldberg,
-    "Orienting polygonal parts without sensors", Algorithmica 1993).
-    """
-    angles = np.arange(0.0, np.pi, STEP)
-    turned = angles + np.asarray(turns, dtype=float)[:, None]
-    across = outline @ np.array([np.cos(turned), np.sin(turned)]).reshape(2, -1)
-    width = (across.max(axis=0) - across.min(axis=0)).reshape(turned.shape).mean(axis=0)
-    reach = round(LEAST_TURN / STEP)
-    beside = np.array([np.roll(width, by) for by in range(-reach, reach + 1)])
-    least = [int(at) for at in np.flatnonzero(width <= beside.min(axis=0)) if min(beside[0, at], beside[-1, at]) - width[at] > NARROWER]
-    return tuple(float(angles[at]) for at in sorted(least, key=lambda at: width[at]))
 
 
 def worths(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> Array:

@@ -11,9 +11,11 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
 from deskhand.perception.neighbours import nearest
 
+Blind = Callable[[Array], npt.NDArray[np.bool_]]
 SAMPLES = 1500
 TRIM = 0.9  # share of the nearest points that count
 FAR = 0.008  # [m] beyond which points do not belong together
+NEAR = 0.05  # share of the points that may be nearer than what counts as the near side
 TURNS = 12  # yaws that are tried
 KEPT = 6  # starts that are refined
 DIFFERENT = np.deg2rad(12.0)
@@ -34,25 +36,31 @@ def sampled(vertices: Array, faces: npt.NDArray[np.int32]) -> tuple[Array, Array
     return points, across[chosen] / area[chosen, None]
 
 
-def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Array, lowest: float, floor: float = 0.0) -> list[tuple[float, Array]]:
+def register(
+    surface: Array, normals: Array, seen: Array, centre: Array, eye: Array, lowest: float, floor: float = 0.0, blind: Blind | None = None
+) -> list[tuple[float, Array]]:
     """Poses (cost, world_T_model) that bring a model's surface to the points (N, 3) that the camera at ``eye`` sees of it, best first.
 
     Iterative closest point, point to plane (Chen and Medioni 1991), from upright and overturned starts all around; only those that look different are kept.
-    The cost [m] counts both ways: seen points off the model, and model that should be seen where nothing is; and how deep the model is below the ``floor`` [m,
-    world], which nothing goes through.
+    The cost [m] counts both ways, rms: seen points off the model, and model that should be seen where nothing is; and how deep the model is below the ``floor``
+    [m, world], which nothing goes through. ``blind``: which of points (N, 3) lie where the picture measured nothing; that no point is seen there says nothing.
     """
 
     def cost(points: Array, pose: Array) -> float:
         deep = floor - float(transform_points(pose, surface)[:, 2].min())
-        return _cost(surface, normals, points, pose, eye) + max(0.0, deep - SUNK)
+        return _cost(surface, normals, points, pose, eye, blind) + max(0.0, deep - SUNK)
 
     half = (surface.min(axis=0) + surface.max(axis=0)) / 2
+    ahead = (centre - eye) * [1.0, 1.0, 0.0]
+    ahead /= max(1e-6, float(np.linalg.norm(ahead)))
+    nearest_seen = float(np.quantile(seen @ ahead, NEAR))  # the near side is what a camera sees: of the far one the middle may tell too little
     coarse = seen[np.linspace(0, len(seen) - 1, min(len(seen), 250)).astype(int)]
     started = []
     for up in _ups():
         for yaw in np.arange(TURNS) * 2 * np.pi / TURNS:
             turn = rotation_about([0, 0, 1], float(yaw)) @ up
             pose = make_transform(turn, centre - turn @ half)
+            pose[:3, 3] += (nearest_seen - float(np.quantile(transform_points(pose, surface) @ ahead, NEAR))) * ahead
             pose[2, 3] += (
                 max(0.0, lowest) - float(transform_points(pose, surface)[:, 2].min()) if lowest > 0.02 else -float(transform_points(pose, surface)[:, 2].min())
             )
@@ -87,15 +95,16 @@ def _ups() -> list[Array]:
     ]
 
 
-def _facing(surface: Array, normals: Array, pose: Array, eye: Array) -> npt.NDArray[np.bool_]:
-    points = transform_points(pose, surface)
-    return np.asarray(((normals @ pose[:3, :3].T) * (eye - points)).sum(axis=1) > 0)
+def _towards(surface: Array, normals: Array, pose: Array, eye: Array) -> Array:
+    """Cosine (N,) between the normals of a surface and the direction to the camera: where it is not above 0, the surface faces away."""
+    way = eye - transform_points(pose, surface)
+    return np.asarray(((normals @ pose[:3, :3].T) * way).sum(axis=1) / np.linalg.norm(way, axis=1))
 
 
 def icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, rounds: int) -> Array:
     """world_T_model (4, 4), from ``pose`` on: the side of a model's surface (N, 3) that faces the camera at ``eye`` laid on what is seen (M, 3) [m]."""
     for number in range(rounds):
-        facing = _facing(surface, normals, pose, eye)
+        facing = _towards(surface, normals, pose, eye) > 0
         if facing.sum() < 30:
             return pose
         points, out = transform_points(pose, surface[facing]), normals[facing] @ pose[:3, :3].T
@@ -109,14 +118,18 @@ def icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, ro
     return pose
 
 
-def _cost(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array) -> float:
-    facing = _facing(surface, normals, pose, eye)
+def _cost(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, blind: Blind | None) -> float:
+    towards = _towards(surface, normals, pose, eye)
+    facing = towards > 0
     if facing.sum() < 30:
         return float("inf")
     points = transform_points(pose, surface[facing])
-    there = np.minimum(nearest(points, seen)[0], 2 * FAR)
-    back = np.minimum(nearest(seen, points)[0], 2 * FAR)
-    return float(there.mean() + 0.5 * back.mean())
+    off = np.minimum(nearest(points, seen)[0], 2 * FAR)
+    missed = np.minimum(nearest(seen, points)[0], 2 * FAR)
+    if blind is not None:
+        missed[blind(points)] = 0.0
+    share = towards[facing] / towards[facing].sum()  # a picture shows less of what is turned away from it
+    return float(np.sqrt(np.mean(off**2)) + 0.5 * np.sqrt(share @ missed**2))
 
 
 def _apart(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:

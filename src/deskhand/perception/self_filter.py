@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,10 @@ from deskhand.geometry import Array
 from deskhand.perception.frame_settings import SELF_FILTER
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.rows import between, highest, lowest, squares
-from deskhand.perception.segment.segmentation import Segment
 from deskhand.types import JointState, Shape
+
+if TYPE_CHECKING:
+    from deskhand.perception.segment.segmentation import Segment
 
 Near = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.bool_]]
 """Which of points (N, 3) are near the robot."""

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from deskhand.geometry import Array
 from deskhand.types.meshes import Faces
@@ -123,6 +122,8 @@ def fitted(pieces: list[Array], size: Sequence[float]) -> list[Array]:
 
 def surface_of(pieces: list[Array]) -> tuple[Array, Faces]:
     """Triangles of all pieces, corners not shared, so that edges look sharp: vertices (V, 3), faces (F, 3) that face outwards."""
+    from scipy.spatial import ConvexHull  # 0.2 s at the start of a simulation that seldom needs it
+
     vertices: list[Array] = []
     for piece in pieces:
         hull = ConvexHull(piece)
@@ -137,6 +138,8 @@ def surface_of(pieces: list[Array]) -> tuple[Array, Faces]:
 
 def volume_of(piece: Array) -> float:
     """[m^3]"""
+    from scipy.spatial import ConvexHull
+
     return float(ConvexHull(piece).volume)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -178,5 +177,7 @@ class Fault:
         """The depth with a fifth of it lost, in patches."""
         if self.name != "depth_holes":
             return depth
+        from scipy.ndimage import gaussian_filter
+
         field = gaussian_filter(rng.standard_normal(depth.shape).astype(np.float32), HOLE_SIZE)
         return np.where(field < np.quantile(field, HOLES), np.float32(np.nan), depth)

@@ -45,6 +45,7 @@ PLAY = 0.006  # [m] by which the fingers open to let a piece fall into its reces
 BESIDE_RECESS = 0.010  # [m] from its place that what is in a recess is seen at most
 IN = 0.0025  # [m] by which the height of what is in a recess may differ: half of how deep those of kits are
 UPPER = 0.9  # quantile of the heights of what stands there, at which its top is: what leans has a higher one
+AT_HAND = 0.04  # [m] about the place between the fingers where what hangs at one of them is seen
 FLYING = 5  # points above the board, more than there were before, from which on they are no noise of the depth
 
 
@@ -330,8 +331,14 @@ def _verify_rest(
     data["disturbed"] = disturbed(before, after, (name, target.id))
     if found is not None and not _over(target, found.position[:2]):
         raise SkillError("place_failed", f"{name} is not in {target.id}: it is seen at {np.round(found.position[:2], 3).tolist()}.", data)
-    there = standing(after, rest[:2, 3], float(np.hypot(*held.object.size[:2])) / 2 + BESIDE, ground + high / 2)
+    highest = level + float(np.linalg.norm(held.object.size)) + STICKS
+    there = standing(after, rest[:2, 3], float(np.hypot(*held.object.size[:2])) / 2 + BESIDE, ground + high / 2, highest)
     if len(there) < FLYING:
+        tcp = ctx.robot.tcp_pose()[:3, 3]
+        if len(standing(after, tcp[:2], AT_HAND, max(highest, tcp[2] - AT_HAND), tcp[2] + AT_HAND)) >= FLYING:
+            data["at_hand"] = True
+            hint = "Open the gripper all the way, look, and see whether it has come off."
+            raise SkillError("place_failed", f"{name} is not seen in {target.id}; something hangs at the fingers still.", data, hint=hint)
         raise SkillError("place_failed", f"{name} is not seen in {target.id}.", data, hint="Look again.")
     middle = (there[:, :2].min(axis=0) + there[:, :2].max(axis=0)) / 2
     off, over = float(np.linalg.norm(middle - rest[:2, 3])), float(np.quantile(there[:, 2], UPPER)) - (ground + high)

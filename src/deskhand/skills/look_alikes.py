@@ -6,7 +6,7 @@ Perception tells objects apart by looks and by where they were seen; of two that
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -57,7 +57,7 @@ class LookAlikes:
         self.places |= {item.id: item for item in scene.objects if item.relation != "held"}
         return scene
 
-    def _names(self, objects: Iterable[SceneObject]) -> dict[str, str]:
+    def _names(self, objects: Sequence[SceneObject]) -> dict[str, str]:
         """Id in the look -> the id that it has by its place, of those that differ: where the look has a known object elsewhere than it was."""
         free = [item for item in objects if item.relation != "held"]
         shown = {item.id for item in free}
@@ -78,6 +78,10 @@ class LookAlikes:
                 names[item.id] = fitting or _new(item.id, {*taken, *self.places, *(other.id for other in free)})
                 spare = [name for name in spare if name != fitting]
                 taken.add(names[item.id])
+        shown_now = {names.get(item.id, item.id) for item in free}
+        for item in objects:  # what a look takes for held, and whose id is that of what it shows on the desk
+            if item.relation == "held" and item.id in shown_now:
+                names[item.id] = _new(item.id, {*shown_now, *self.places, *(other.id for other in objects)})
         return {name: new for name, new in names.items() if name != new}
 
 

@@ -128,10 +128,10 @@ def board_level(scene: Scene, board: SceneObject) -> float:
     return float(np.median(own[np.abs(own - most) < BIN]))
 
 
-def standing(scene: Scene, place: Array, reach: float, above: float) -> Array:
-    """Points (N, 3) of a look within ``reach`` [m] of a place (2,) and above a height [m]."""
+def standing(scene: Scene, place: Array, reach: float, above: float, below: float) -> Array:
+    """Points (N, 3) of a look within ``reach`` [m] of a place (2,) and between two heights [m]: what is higher than something could be there is the hand."""
     points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
-    return np.asarray(points[(np.linalg.norm(points[:, :2] - place, axis=1) < reach) & (points[:, 2] > above)])
+    return np.asarray(points[(np.linalg.norm(points[:, :2] - place, axis=1) < reach) & (points[:, 2] > above) & (points[:, 2] < below)])
 
 
 def lean_of(points: Array) -> float:

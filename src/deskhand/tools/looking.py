@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext
+from deskhand.geometry import inverse, transform_points
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.skills.base import SkillContext
 from deskhand.tools.look_notes import IN_THE_WAY, ON_THE_ARM
-from deskhand.types import Scene, SceneUpdate
+from deskhand.types import Scene, SceneObject, SceneUpdate
+
+AROUND = 0.005  # [m] outside of the box of what is seen now that the middle of what was seen before may lie
 
 
 def skill_context(ctx: ToolContext) -> SkillContext:
@@ -29,6 +35,30 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
         return scene, ""
     ctx.belief.disturb()  # the arm may hide objects: the next skill looks again from home
     return scene, IN_THE_WAY
+
+
+def look_at_object(ctx: ToolContext, object_id: str) -> tuple[Scene, SceneObject]:
+    """A new picture, and the object in it that the caller means by an id of the look before: where the new look has put that together with what it was cut
+    off from, and calls the whole by another id, it is the whole.
+
+    Raises:
+        DeskhandError: ``unknown_object`` where neither has it.
+    """
+    meant = next((item for item in ctx.belief.scene.objects if item.id == object_id), None) if ctx.belief.scene is not None else None
+    scene, _ = look(ctx)
+    try:
+        return scene, scene.get(object_id)
+    except DeskhandError:
+        around = [] if meant is None else [item for item in scene.objects if not item.is_container and _holds(item, meant)]
+        if meant is None or not around:
+            raise
+        return scene, min(around, key=lambda item: float(np.linalg.norm(item.position - meant.position)))
+
+
+def _holds(item: SceneObject, meant: SceneObject) -> bool:
+    """Whether the middle of one is within the box of the other."""
+    off = np.abs(transform_points(inverse(item.pose), meant.position[None])[0])
+    return bool((off <= np.asarray(item.size, dtype=float) / 2 + AROUND).all())
 
 
 def last_look(ctx: ToolContext) -> Scene:

@@ -166,7 +166,8 @@ class Honesty:
             return f"{lost[0]} is not in the gripper any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the gripper"
         risen = {item.name: float(item.pose[2, 3] - before.get(item.name).pose[2, 3]) for item in now.objects}
         self._lifted = tuple(name for name, height in risen.items() if height > LIFTED)  # two thin objects may be held as one, each by one finger
-        self._lifted = self._lifted or (tuple(now.in_hand) if brought else ())
+        hung = [name for name in now.in_hand if float(outline(now.get(name))[:, 2].min()) > LIFTED and _went(before.get(name), now.get(name)) > LIFTED]
+        self._lifted = self._lifted or (tuple(now.in_hand) if brought else tuple(hung))  # what hung at a finger before has come down first
         if not self._lifted:
             return "nothing was lifted"
         wanted = names.get(object_id, "")  # empty: the scorer cannot tell which of the objects was meant
@@ -246,6 +247,11 @@ def _state(fixture: FixtureSpec, now: Truth) -> tuple[float, Load]:
     pans = {item.name: pan_of(item, fixture, now) for item in now.objects}
     on_left, on_right = (frozenset(name for name, on in pans.items() if on == side) for side in ("left", "right"))
     return left - right, (on_left, on_right)
+
+
+def _went(before: TruthObject, now: TruthObject) -> float:
+    """How far [m] something is from where it was."""
+    return float(np.linalg.norm(now.pose[:3, 3] - before.pose[:3, 3]))
 
 
 def _at(item: TruthObject) -> list[float]:

@@ -229,3 +229,17 @@ def test_more_objects_that_are_handled_than_there_are_is_bias() -> None:
 def test_words_that_are_not_understood_are_no_fault_of_tools() -> None:
     steps = [step("finish", arguments={"status": "refused", "code": "not_understood", "summary": "I did not understand."})]
     assert failure_of(CUP_THERE, steps, ACTS, LOOKS)[0] == NOT_UNDERSTOOD
+
+
+def test_a_call_that_was_not_valid_and_was_given_up_is_what_the_episode_failed_of() -> None:
+    look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}]})
+    wrong, right = (step("pick", code, arguments={"object_id": "cup_1"}) for code in ("invalid_arguments", ""))
+    other = [step("pick", arguments={"object_id": "box_1"}), step("place_in")]
+    assert failure_of(started(STILL, amiss="a"), [look, right, wrong, *other, step("finish")], ACTS, LOOKS)[0] == INVALID_CALL
+    assert failure_of(started(STILL, amiss="a"), [look, wrong, right, *other, step("finish")], ACTS, LOOKS)[0] != INVALID_CALL
+
+
+def test_a_model_that_itself_failed_is_no_fault_of_tools() -> None:
+    missing = step("pick", "unknown_object", arguments={"object_id": "cup_1"}, message="there is no object 'cup_1'; seen: box_1.")
+    look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}]})
+    assert failure_of(started(STILL, amiss="a") | {"error_code": "model_failed"}, [look, missing], ACTS, LOOKS)[0] == MACHINE_FAILED

@@ -50,6 +50,8 @@ HELD = _truth((0.0, 0.1, 0.11), (0.0, -0.1, 0.015), ("one",))
         ("pick", {"object_id": "block_2"}, START, HELD, False),
         ("pick", {"object_id": "block_1"}, START, START, False),
         ("pick", {"object_id": "block_1"}, START, _truth((0.0, 0.1, 0.02), (0.0, -0.1, 0.015), ("one",)), False),
+        ("pick", {"object_id": "block_1"}, _truth((0.1, 0.1, 0.12), (0.0, -0.1, 0.015)), HELD, True),  # it hung at a finger, came down and was picked up
+        ("pick", {"object_id": "block_1"}, HELD, HELD, False),
         ("place_at", {"x": 0.1, "y": 0.0, "yaw": 0.0}, HELD, _truth((0.105, 0.0, 0.015), (0.0, -0.1, 0.015)), True),
         ("place_at", {"x": 0.1, "y": 0.0, "yaw": 0.0}, HELD, _truth((0.12, 0.0, 0.015), (0.0, -0.1, 0.015)), False),
         ("place_at", {"x": 0.1, "y": 0.0}, HELD, HELD, False),

@@ -43,3 +43,11 @@ def test_what_a_noun_means(phrase: str, meant: list[str]) -> None:
 def test_what_was_assumed_is_said() -> None:
     ref = parse_whole("the sponge")
     assert ref is not None and "box_1" in resolve(ref, OBJECTS).note
+
+
+def test_two_that_a_look_told_by_one_id_and_that_are_as_near_to_a_colour_are_told_apart_by_nothing_and_break_nothing() -> None:
+    ref = parse_whole("both silver erasers")
+    assert ref is not None and ref.tint == "silver"
+    held = {**_item("eraser_2", "eraser"), "tints": {"silver": 9.0}}
+    found = resolve(ref, [held, {**held, "position": [0.0, 0.1, 0.2]}])
+    assert [item["id"] for item in found.objects] == ["eraser_2", "eraser_2"]

@@ -99,6 +99,18 @@ def test_a_corner_that_cannot_be_rounded_is_taken_at_rest() -> None:
     assert not desk.service.envelope.checker.near(poses, desk.service.scene, cutoff=-1e-3)
 
 
+def test_a_corner_with_room_is_cut_wider_than_one_beside_something() -> None:
+    """The post reaches up between the fingers where the hand comes down: the narrow curve is free, the wide one would come nearer than 10 mm."""
+
+    def off_the_corner(desk: MotionDesk) -> float:
+        whole = desk.service.plan_cartesian((AT,), PlanOptions(after=desk.service.plan_motion(MotionGoal(poses=(ABOVE,))).id))
+        return float(np.linalg.norm(tcps(desk, whole) - ABOVE[:3, 3], axis=1).min())
+
+    free, beside = make_desk(), make_desk()
+    beside.service.update_scene(SceneUpdate(replace=(box("post", 0.05, 0.1, 0.025, (0.04, 0.04, 0.05)),)))
+    assert off_the_corner(free) > off_the_corner(beside) + 0.001
+
+
 def test_a_plan_goes_on_only_from_one_that_still_holds() -> None:
     desk = make_desk()
     service = desk.service
@@ -115,9 +127,10 @@ def test_a_plan_goes_on_only_from_one_that_still_holds() -> None:
 def test_a_run_is_cut_where_its_legs_meet() -> None:
     """A right angle of two joints: the curve leaves both legs half-way, and the pieces meet at its middle."""
     first, second = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.4]])
-    way = blended((Leg(first, frozenset(), 1.0), Leg(second, frozenset(), 1.0)), 0.5)
+    way = blended((Leg(first, frozenset(), 1.0), Leg(second, frozenset(), 1.0)), (0.5,))
     assert np.allclose(way.path[0], [0, 0]) and np.allclose(way.path[-1], [1, 0.4])
-    assert np.allclose(way.corners[0], [0.95, 0.05]) and np.allclose(way.ends[0], [1.0, 0.2])
+    assert np.allclose(way.corners[0], [0.95, 0.05])
+    assert np.allclose(way.begins[0], [0.8, 0.0]) and np.allclose(way.ends[0], [1.0, 0.2])
     trajectory = time_path(("a", "b"), way.path, np.array([1.0, 1.0]), np.array([2.0, 2.0]), blend=0.0)
     one, two = pieces(trajectory, way.corners)
     assert np.allclose(one.positions[-1], two.positions[0]) and np.abs(one.positions[-1] - way.corners[0]).max() < 0.02

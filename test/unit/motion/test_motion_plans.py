@@ -298,3 +298,17 @@ def test_what_may_be_touched_slows_nothing() -> None:
     fast = desk.service.plan_cartesian(way, PlanOptions(allow=(("gripper", "slab"),)))
     assert fast.trajectory.duration < 0.9 * slow.trajectory.duration
     assert slow.bounds["near_obstacle"] > 0.3 and fast.bounds["near_obstacle"] == 0
+
+
+def test_of_several_poses_the_one_that_is_reached_first_is_chosen() -> None:
+    """One asks for a long way of one joint, the other for shorter ways of several, which together are longer."""
+    desk = make_desk()
+    desk.move_to(desk.service.plan_motion(MotionGoal(poses=(down(0.05, 0.0, 0.15),))))
+    start = np.array(desk.arm.joints)
+    ways = np.array([[0.9, 0.0, 0.0, 0.0, 0.0, 0.0], [0.55, 0.0, 0.0, 0.55, 0.0, -0.55]])
+    assert np.linalg.norm(ways[1]) > np.linalg.norm(ways[0])
+    poses = [MODEL.tcp_pose(dict(zip(ARM.joints, start + way, strict=True))) for way in ways]
+    alone = [desk.service.plan_motion(MotionGoal(poses=(pose,))).trajectory.duration for pose in poses]
+    assert alone[1] < alone[0] - 0.05
+    both = desk.service.plan_motion(MotionGoal(poses=tuple(poses)))
+    assert both.goal_index == 1 and both.trajectory.duration < alone[0] - 0.05

@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 
 from deskhand.perception.monitor.points import PointTracker
@@ -30,3 +31,25 @@ def test_what_has_the_same_brightness_and_other_colours_is_something_else() -> N
     tracker = PointTracker(image, [POINT])
     tracker.update(other)
     assert not tracker.visible[0]
+
+
+def test_many_small_steps_add_no_drift_up_where_the_background_stays() -> None:
+    """A block slides out of a shadow that stays, over a desk with grain: its corners are where they are drawn, thirty pictures on."""
+    noise = np.random.default_rng(4)
+    desk = np.full((120, 200, 3), (222, 205, 180), np.uint8) + np.repeat(noise.integers(-6, 6, (120, 40, 1)), 5, axis=1).astype(np.int16)
+    desk[:66, :43] -= 80
+
+    def picture(shift: float) -> np.ndarray:
+        fine = cv2.resize(np.clip(desk, 0, 255).astype(np.uint8), None, fx=8, fy=8, interpolation=cv2.INTER_NEAREST)
+        left = round(8 * (40 + shift))
+        fine[8 * 30 : 8 * 52, left : left + 8 * 24] = (224, 28, 28)
+        fine[8 * 52 : 8 * 68, left : left + 8 * 24] = (128, 16, 18)
+        grey = cv2.resize(fine, (200, 120), interpolation=cv2.INTER_AREA).astype(float) + noise.normal(0, 2.5, (120, 200, 3))
+        return np.clip(grey, 0, 255).astype(np.uint8)
+
+    corners = np.array([(40.0, 30.0), (64.0, 30.0), (40.0, 52.0), (64.0, 52.0)]) - 0.5
+    tracker = PointTracker(picture(0.0), corners.tolist())
+    for number in range(1, 31):
+        tracker.update(picture(1.375 * number))
+    off = np.linalg.norm(tracker.pixels - corners - [1.375 * 30, 0.0], axis=1)
+    assert tracker.visible.all() and off.max() < 1.0, off

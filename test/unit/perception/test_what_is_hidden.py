@@ -150,6 +150,14 @@ def test_nobody_wants_to_know_the_inside_of_a_solid_and_it_hides_what_is_behind_
     assert whole.unknown_volume == before, "a container's inside is looked into"
 
 
+def test_a_cube_of_which_nothing_is_known_is_looked_at_aslant_where_something_may_be_in_it():
+    cube = Space(np.array([-0.03, -0.03, 0.0]), np.array([0.03, 0.03, 0.06]), 0.01, 0.005)
+    k = CameraIntrinsics(160, 120, 150.0, 150.0, 80.0, 60.0)
+    above, aslant = (look_at(np.array(eye), np.array([0.0, 0.0, 0.03])) for eye in ([0.0, 0.001, 0.5], [0.27, 0.27, 0.3]))
+    assert cube.gain(above, k) == cube.gain(aslant, k) == 1
+    assert 0 < cube.gain(above, k, 0.5) < 0.9 * cube.gain(aslant, k, 0.5) < 0.9, "three of its sides show more than one"
+
+
 @pytest.fixture(scope="module")
 def touching():
     """Pens and cups that touch what is like them."""

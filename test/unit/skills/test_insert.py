@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
+from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_about, transform_points
 from deskhand.language.parser import parse
 from deskhand.offline.inserting import _found_again, seen_there
+from deskhand.perception import closing
 from deskhand.perception.boards import boards
-from deskhand.perception.holes import Fit, Hole, _alike, narrowest
+from deskhand.perception.closing import directions, narrowest, sticks
+from deskhand.perception.holes import Fit, Hole, _alike
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.fixtures.outlines import natural_sides, outline
 from deskhand.sim.fixtures.spec import FixtureSpec, Recess
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
@@ -142,6 +146,43 @@ def test_fingers_close_on_a_star_across_a_tip_and_the_side_before_it():
     assert sorted(narrowest(star, [0.2])) == pytest.approx(sorted((0.1 + k * np.pi / 5) % np.pi for k in range(5)), abs=0.02)
     around = np.linspace(0, 2 * np.pi, 200)
     assert narrowest(0.015 * np.column_stack([np.cos(around), np.sin(around)])) == ()
+
+
+def test_fingers_close_from_horn_to_horn_where_a_pad_would_get_stuck_between_them(monkeypatch):
+    """A pad of 26 mm was driven 7 mm deep between the horns of a crescent of 34 mm, which hung at that finger after it had been let go."""
+    crescent = outline("crescent", np.array(natural_sides("crescent")) * 0.034)
+    between = narrowest(crescent)[0]
+    assert sticks(crescent, between, 0.026) and not sticks(crescent, between, 0.012), "a narrower pad has room in there"
+    assert between not in directions(crescent, breadth=0.026) and directions(crescent) == narrowest(crescent)
+    with monkeypatch.context() as patched:  # of a rough outline no other direction may be narrower than to both sides
+        patched.setattr(closing, "narrowest", lambda *_: (between,))
+        found = directions(crescent, breadth=0.026)
+    assert found and all(abs((one - between) % np.pi - np.pi / 2) < np.deg2rad(13.0) for one in found)
+    for name in ("square", "letter_m", "letter_e", "heart", "star", "hexagon"):
+        other = outline(name, np.array(natural_sides(name)) * 0.034)
+        assert directions(other, breadth=0.026) == narrowest(other), name
+
+
+def test_a_hand_above_a_recess_is_not_the_piece_and_what_hangs_there_is_told(monkeypatch):
+    board = scene_object("box_1", "box", (0.20, 0.13, 0.010), (0.0, 0.0, 0.005))
+    piece = scene_object("object_2", "object", (0.034, 0.027, 0.020), (0.0, 0.0, 0.0155))
+    rest = make_transform(translation=[0.0, 0.0, 0.0155])
+    grid = np.column_stack([*(one.ravel() for one in np.meshgrid(np.linspace(-0.01, 0.01, 12), np.linspace(-0.01, 0.01, 12)))])
+    at_rest, at_hand = (np.column_stack([grid, np.full(len(grid), height)]) for height in (0.0255, 0.130))
+    ctx = SimpleNamespace(belief=SimpleNamespace(hide=lambda _: None), robot=SimpleNamespace(tcp_pose=lambda: make_transform(translation=[0.01, 0.0, 0.14])))
+    before = desk(board)
+
+    def verified(*points):
+        seen = replace(desk(board), cloud=np.vstack(points).astype(np.float32))
+        monkeypatch.setattr(inserting, "look_after", lambda *_: (seen, None, {"seen": False}))
+        return inserting._verify_rest(ctx, SimpleNamespace(object=piece), before, board, 0.0105, 0.005, rest, {})
+
+    assert verified(at_rest).ok and verified(at_rest, at_hand).ok, "the hand is no part of the piece"
+    with pytest.raises(DeskhandError, match="hangs at the fingers") as raised:
+        verified(at_hand)
+    assert raised.value.code == "place_failed"
+    with pytest.raises(DeskhandError, match="is not seen in"):
+        verified(at_rest[:2])
 
 
 def test_a_hole_that_is_surely_a_star_tells_five_directions_though_its_edge_is_rough():

@@ -79,3 +79,14 @@ def test_one_on_top_of_another_is_not_that_one():
     known = first()
     seen = known.apply(look({"block_1": A, "block_2": (*A, 0.045), "block_3": C}))
     assert where(seen)["block_2"] == A and len({item.id for item in seen.objects}) == 3
+
+
+def test_what_a_look_takes_for_held_has_no_id_of_what_it_shows_on_the_desk():
+    known = first()
+    on_desk = look({"block_3": A, "block_2": B})  # the look takes the one that block_1 is for block_3
+    in_hand = scene_object("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.2), relation="held", support="gripper")
+    seen = known.apply(desk(*on_desk.objects, in_hand))
+    assert where(desk(*(item for item in seen.objects if item.relation != "held"))) == {"block_1": A, "block_2": B}
+    ids = [item.id for item in seen.objects]
+    assert len(set(ids)) == len(ids) == 3
+    assert [item.id for item in known.apply(seen).objects] == ids

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
+import pytest
 from scipy.spatial import ConvexHull
 
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_rpy, transform_points
-from deskhand.perception.registration import sampled
+from deskhand.perception.registration import register, sampled
 from deskhand.sim.shapes import shape_pieces
-from deskhand.testing.desk_scene import scene_object
+from deskhand.testing.desk_scene import desk, scene_object
+from deskhand.tools import looking
+from deskhand.tools.looking import look_at_object
 from deskhand.tools.perception.models import _fits, _surface
 
 EYE = np.array([0.5, 0.0, 0.6])
@@ -69,3 +76,44 @@ def test_a_whole_object_stays_alone() -> None:
     best = min(_fits(surface, normals, asked, points, EYE), key=lambda fit: fit.found[0][0])
     assert best.pieces == ["box_1"]
     assert np.linalg.norm(best.found[0][1][:3, 3] - pose[:3, 3]) < 0.002
+
+
+def test_a_piece_that_a_new_look_has_put_together_with_the_rest_is_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = scene_object("object_1", "box", (0.08, 0.06, 0.03), (0.0, 0.1, 0.015))
+    bin_1 = scene_object("bin_1", "box", (0.3, 0.3, 0.07), (0.0, 0.1, 0.035), is_container=True)
+    can = scene_object("can_1", "cylinder", (0.05, 0.05, 0.08), (0.1, -0.1, 0.04))
+    piece, gone = scene_object("box_2", "box", (0.02, 0.06, 0.03), (-0.03, 0.1, 0.015)), scene_object("box_3", "box", (0.03, 0.03, 0.03), (0.1, -0.2, 0.015))
+    before, now = desk(piece, gone, can, bin_1), desk(whole, can, bin_1)
+    monkeypatch.setattr(looking, "look", lambda ctx: (now, ""))
+    context: Any = SimpleNamespace(belief=SimpleNamespace(scene=before))
+    assert look_at_object(context, "box_2") == (now, whole)
+    assert look_at_object(context, "can_1") == (now, can)
+    for lost in ("box_3", "ghost_9"):
+        with pytest.raises(DeskhandError, match=lost) as raised:
+            look_at_object(context, lost)
+        assert raised.value.code == "unknown_object"
+
+
+def wedge_seen_from_its_high_side(yaw: float) -> tuple[Array, Array, Array, Array, Array]:
+    """A wedge (its points, normals, corners and pose) of which depth shows the high side alone: the slope, seen at a grazing angle, was not measured."""
+    corners = np.concatenate(shape_pieces("wedge", (0.065, 0.042, 0.044)))
+    surface, normals = sampled(corners, _faces(corners))
+    high = np.array([-1.0, 0.0, 0.0]) if corners[corners[:, 2] > 0.02][:, 0].mean() < 0 else np.array([1.0, 0.0, 0.0])
+    pose = make_transform(rotation_rpy(0, 0, yaw + (np.pi if high[0] < 0 else 0.0)), (0.0, 0.05, 0.022))
+    return surface, normals, corners, pose, transform_points(pose, surface[normals @ high > 0.9])
+
+
+@pytest.mark.parametrize("yaw", [-0.4, -0.15, 0.1, 0.35])
+def test_what_the_picture_did_not_measure_says_nothing_against_a_pose(yaw: float) -> None:
+    surface, normals, corners, pose, seen = wedge_seen_from_its_high_side(yaw)
+    seen = seen + np.random.default_rng(2).normal(0, 0.0005, seen.shape)
+    slope = transform_points(pose, surface[(normals[:, 2] > 0.3)])
+
+    def blind(points: Array) -> np.ndarray:  # pixels of the slope
+        ways, to = (one - EYE for one in (points, slope))
+        ways, to = (one / np.linalg.norm(one, axis=1)[:, None] for one in (ways, to))
+        return np.asarray((ways @ to.T).max(axis=1) > np.cos(0.004))
+
+    box = (seen.min(axis=0) + seen.max(axis=0)) / 2
+    best = register(surface, normals, seen, box, EYE, float(seen[:, 2].min()), 0.0, blind)[0][1]
+    assert np.linalg.norm(transform_points(best, corners) - transform_points(pose, corners), axis=1).mean() < 0.004

@@ -31,6 +31,7 @@ IN_A_ROW = 3
 """Calls at the end that failed validation: from here on they are what the episode failed of."""
 _INVALID = frozenset(("unknown_tool", "invalid_arguments", "invalid_input"))
 _MACHINE = frozenset(("limit_exceeded", "timeout", "budget_exceeded"))  # time or memory was not enough
+_BROKEN = frozenset(("model_failed",))  # the model itself gave no answer
 _MISUSE = frozenset(("unknown_plan", "plan_used", "plan_expired", "not_holding", "already_holding"))
 _WORLD = frozenset(code for code, number in ERROR_NUMBERS.items() if 200 <= number < 400 or 600 <= number < 700) - _MISUSE
 """Of grasping, motion and skills: an act that was tried and did not succeed, or that the arm cannot do there."""
@@ -66,7 +67,11 @@ def _not_understood(result: Mapping[str, Any], steps: Steps, acts: frozenset[str
 
 
 def _invalid(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
-    """The last calls failed validation."""
+    """The last calls failed validation, or the last one on an object that is amiss did, and it was given up after that."""
+    for item in true_objects(result):
+        tried = [step for step in handled(steps, acts, item) if step["tool"] not in TIDYING] if item.reason else []
+        if tried and (not tried[-1]["valid"] or tried[-1]["code"] in _INVALID):
+            return f"{tried[-1]['tool']} was called wrongly for {item.name} ({tried[-1]['code']}), and not again"
     count = 0
     for step in reversed([step for step in steps if step["tool"]]):
         if step["valid"] and step["code"] not in _INVALID:
@@ -76,8 +81,8 @@ def _invalid(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], info
 
 
 def _machine(result: Mapping[str, Any], steps: Steps, acts: frozenset[str], informing: frozenset[str]) -> str:
-    """Time or memory ran out, of the episode or of the last call of a tool that was not called again."""
-    if result.get("error_code") in _MACHINE:
+    """Time or memory ran out, of the episode or of the last call of a tool that was not called again; or the model itself failed."""
+    if result.get("error_code") in _MACHINE | _BROKEN:
         return f"the episode ended with {result['error_code']}"
     last = {step["tool"]: step for step in steps if step["tool"]}
     return next((f"{tool} ended with {step['code']}" for tool, step in last.items() if step["code"] in _MACHINE), "")

@@ -71,23 +71,49 @@ def low_between(desk: ScenarioDesk, height: float, apart: float = 0.05) -> list[
 
 
 def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> float:
-    """Share of the points on the sides and top of an object's true box that nothing stands before, as seen from ``eye`` (3,)."""
+    """Share of the points on the sides and top of an object that nothing stands before, as seen from ``eye`` (3,)."""
     return float(seen_points(desk, name, eye, count).mean())
 
 
 def shown_points(desk: ScenarioDesk, name: str, frame: Frame, count: int = 400) -> npt.NDArray[np.bool_]:
-    """Which of ``count`` points on the sides and top of an object's true box a picture shows; always the same points."""
+    """Which of ``count`` points (those that meet it) on the sides and top of an object a picture shows; always the same points."""
     pixels = frame.project(_surface_points(desk, name, count))
     inside = np.isfinite(pixels).all(axis=1) & (pixels >= 0).all(axis=1) & (pixels < [frame.intrinsics.width, frame.intrinsics.height]).all(axis=1)
     return np.asarray(seen_points(desk, name, frame.world_T_camera[:3, 3], count) & inside)
 
 
 def _surface_points(desk: ScenarioDesk, name: str, count: int) -> Array:
+    """Where rays straight into an object's sides and top meet it (count or fewer, 3), in world: of what is round, no point is beside it."""
     truth, random = desk.truth(name), np.random.default_rng(0)
-    points = random.uniform(-0.5, 0.5, (count, 3))
+    points, inward = random.uniform(-0.5, 0.5, (count, 3)), np.zeros((count, 3))
     face = random.integers(0, 5, count)  # not the underside
-    points[np.arange(count), np.where(face == 4, 2, face // 2)] = np.where(face == 4, 0.5, face % 2 - 0.5)
-    return np.asarray(points * np.asarray(truth.size) @ truth.pose[:3, :3].T + truth.pose[:3, 3])
+    axis, side = np.where(face == 4, 2, face // 2), np.where(face == 4, 0.5, face % 2 - 0.5)
+    points[np.arange(count), axis], inward[np.arange(count), axis] = side * 1.02, -2 * side
+    points = points * np.asarray(truth.size) @ truth.pose[:3, :3].T + truth.pose[:3, 3]
+    inward = inward @ truth.pose[:3, :3].T
+    away = _to_own(desk, name, points, inward)
+    met = np.isfinite(away)
+    return np.asarray(points[met] + away[met, None] * inward[met])
+
+
+def _to_own(desk: ScenarioDesk, name: str, points: Array, ways: Array) -> Array:
+    """How far [m] it is from points (N, 3) along unit vectors (N, 3) to an object, whatever else is there; infinite where they miss it."""
+    simulation = desk.simulation
+    model, data = simulation.model, simulation.data
+    body = simulation.built.object_bodies[desk.names.index(name)]
+    geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == body]
+    away = np.full(len(points), np.inf)
+    with simulation.lock:
+        for geom in geoms:
+            mesh = model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH
+            for index, (point, way) in enumerate(zip(points, ways, strict=True)):
+                if mesh:
+                    far = mujoco.mj_rayMesh(model, data, geom, point, way)
+                else:
+                    far = mujoco.mju_rayGeom(data.geom_xpos[geom], data.geom_xmat[geom], model.geom_size[geom], point, way, model.geom_type[geom])
+                if far >= 0:
+                    away[index] = min(away[index], far)
+    return away
 
 
 def seen_points(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> npt.NDArray[np.bool_]:
@@ -96,7 +122,7 @@ def seen_points(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> 
     simulation = desk.simulation
     own = simulation.built.object_bodies[desk.names.index(name)]
     geom = np.zeros(1, np.int32)
-    seen = np.zeros(count, bool)
+    seen = np.zeros(len(world), bool)
     with simulation.lock:
         for index, point in enumerate(world):
             way = point - eye

@@ -12,6 +12,7 @@ from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.detection import overlap
 from deskhand.bench.tools.worlds import beside, rolling, stained
+from deskhand.errors import DeskhandError
 from deskhand.etp.resources import IMAGE, POINTS
 from deskhand.geometry import Array, transform_points
 from deskhand.sim.spec import pose_at
@@ -275,9 +276,19 @@ def person_reaches_in(desk: ScenarioDesk) -> Measured:
 @scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.")
 def person_is_none(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
-    for name in ("red", "cup", "box"):
-        desk.shift(name, desk.free_shift(name, 0.04, 0.1), settle=0.0)
+    moved = 0
+    for name in desk.random.permutation(["red", "green", "blue", "box", "cup"]).tolist():
+        try:
+            by = desk.free_shift(name, 0.04, 0.1)
+        except DeskhandError:
+            continue  # it has no room where it stands
+        desk.shift(name, by, settle=0.0)
         heard.let_pass(0.5)
+        moved += 1
+        if moved == 3:
+            break
+    else:
+        return Measured(float("nan"), "fewer than three objects had room to be moved", equal=0)
     desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
     heard.let_pass(0.5)
     return Measured(len(heard.stop()), "events", equal=0)

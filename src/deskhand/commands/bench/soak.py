@@ -58,9 +58,9 @@ def soak(
     found = {"bench": "soak", "composed": composed, "start_s": round(begun[0], 2), **summarise(done)}
     if json_file is not None:
         json_file.write_text(json.dumps({**found, "each": [asdict(each) for each in done]}, indent=1))
-    table = Table("process", "MB at first", "MB at last", "growth")
+    table = Table("process", "MB at first", "MB at last", "growth", "at most")
     for name, numbers in found["memory"].items():
-        table.add_row(name, *(f"{numbers[key]:.1f}" for key in ("first_mb", "last_mb", "growth_mb")))
+        table.add_row(name, *(f"{numbers[key]:.1f}" for key in ("first_mb", "last_mb", "growth_mb", "most_mb")))
     if found["memory"]:
         console.print(table)
         console.print(f"the last instructions took {found['last_to_first']:.2f} times as long as the first")

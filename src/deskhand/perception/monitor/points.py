@@ -1,4 +1,8 @@
-"""Points followed from picture to picture by optical flow, checked forth and back and against how they looked at first."""
+"""Points followed from picture to picture by optical flow in colour, checked forth and back and against how they looked at first, and laid on that anew.
+
+Flow from picture to picture adds its errors up; a step to the first appearance takes them away again (Matthews, Ishikawa and Baker 2004, "The template update
+problem").
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ import numpy.typing as npt
 from deskhand.types import Image
 
 WINDOW = (21, 21)  # [px] of Lucas and Kanade
+CLOSE = (15, 15)  # [px] of the step to the first appearance: less of what moves otherwise behind a corner
+DRIFT = 3.0  # [px] that this step takes away at most in one picture: further off, something else is alike
 BACK = 1.5  # [px] that a point followed forth and back may miss its start by
 ALIKE = 0.55  # correlation of a point's surroundings, in colour, with those at the start, below which something hides it
 PATCH = 10  # [px] half the side of these surroundings
@@ -29,19 +35,25 @@ class PointTracker:
     def __init__(self, first: Image, points: Sequence[Sequence[float]]) -> None:
         self.pixels: Pixels = np.array(points, np.float32).reshape(-1, 2)
         self.visible = np.ones(len(self.pixels), bool)
+        self._first, self._begun = first, self.pixels.copy()
         self._patches = [_patch(first, point) for point in self.pixels]
-        self._shown = [_grey(first)] * len(self.pixels)  # the picture in which each point was last visible
+        self._shown = [first] * len(self.pixels)  # the picture in which each point was last visible
         self._before = (self.pixels.copy(), list(self._shown))
 
     def update(self, image: Image) -> None:
         """Follow them into the next colour picture."""
-        grey = _grey(image)
         self._before = (self.pixels.copy(), list(self._shown))
-        for index, point in enumerate(self.pixels):
-            place = _followed(self._shown[index], grey, point)
-            self.visible[index] = place is not None and _correlation(self._patches[index], _patch(image, place)) >= ALIKE
-            if self.visible[index] and place is not None:
-                self.pixels[index], self._shown[index] = place, grey
+        places = np.empty_like(self.pixels)
+        for shown in {id(picture): picture for picture in self._shown}.values():
+            of = [index for index, picture in enumerate(self._shown) if picture is shown]
+            places[of] = _followed(shown, image, self.pixels[of])
+        closer = _aligned(self._first, image, self._begun, places)
+        for index, flowed in enumerate(places):
+            found = [(_correlation(self._patches[index], _patch(image, place)), place) for place in (closer[index], flowed) if np.isfinite(place).all()]
+            likeness, place = max(found, key=lambda one: one[0], default=(0.0, flowed))
+            self.visible[index] = likeness >= ALIKE
+            if self.visible[index]:
+                self.pixels[index], self._shown[index] = place, image
 
     def reject(self, index: int) -> None:
         """What was found of a point in the last picture is something else: it is hidden, where it was before."""
@@ -49,20 +61,36 @@ class PointTracker:
         self.pixels[index], self._shown[index], self.visible[index] = pixels[index], shown[index], False
 
 
-def _grey(image: Image) -> Image:
-    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
+def _followed(before: Image, after: Image, points: Pixels) -> Pixels:
+    """Where points (N, 2) are in the next picture (N, 2); NaN where going back misses one."""
+    there, found = _flow(before, after, points, WINDOW, 3)
+    back, returned = _flow(after, before, there, WINDOW, 3)
+    inside = (there >= 0).all(axis=1) & (there <= [after.shape[1] - 1, after.shape[0] - 1]).all(axis=1)
+    good = found & returned & inside & (np.linalg.norm(back - points, axis=1) < BACK)
+    return np.where(good[:, None], there, np.float32(np.nan))
 
 
-def _followed(before: Image, after: Image, point: Pixels) -> Pixels | None:
-    """Where a point (2,) is in the next picture; None when going back misses it."""
-    settings: dict[str, Any] = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
-    nothing: Any = None
-    start = point.reshape(1, 1, 2)
-    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, nothing, **settings)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, nothing, **settings)
-    inside = 0 <= there[0, 0, 0] <= after.shape[1] - 1 and 0 <= there[0, 0, 1] <= after.shape[0] - 1
-    good = bool(found[0, 0] and returned[0, 0]) and inside and float(np.linalg.norm(back - start)) < BACK
-    return np.asarray(there[0, 0]) if good else None
+def _aligned(first: Image, image: Image, begun: Pixels, places: Pixels) -> Pixels:
+    """The first picture's surroundings of points (N, 2) laid on a picture from ``places`` (N, 2) on; NaN where they end further off than drift brings them."""
+    start = np.isfinite(places).all(axis=1)
+    ends = np.full_like(places, np.nan)
+    if start.any():
+        there, found = _flow(first, image, begun[start], CLOSE, 0, places[start])
+        near = found & (np.linalg.norm(there - places[start], axis=1) < DRIFT)
+        ends[start] = np.where(near[:, None], there, np.float32(np.nan))
+    return ends
+
+
+def _flow(
+    before: Image, after: Image, points: Pixels, window: tuple[int, int], levels: int, guess: Pixels | None = None
+) -> tuple[Pixels, npt.NDArray[np.bool_]]:
+    """Lucas and Kanade's flow of points (N, 2) between colour pictures, from a guess (N, 2) on: where they are (N, 2), and for which it was found (N,)."""
+    settings: dict[str, Any] = {"winSize": window, "maxLevel": levels, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
+    start: Any = None
+    if guess is not None:
+        start, settings["flags"] = guess.reshape(-1, 1, 2).copy(), cv2.OPTFLOW_USE_INITIAL_FLOW
+    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, points.reshape(-1, 1, 2), start, **settings)
+    return np.asarray(there[:, 0], np.float32), np.asarray(found[:, 0] > 0)
 
 
 def _patch(image: Image, point: Pixels) -> Pixels:

@@ -89,7 +89,7 @@ def find_holes(
         found = [(name, one) for name, one in found if name in boxes]
     else:
         found = [(name, one) for name, one in found if float(np.linalg.norm(one.centre - np.asarray(hole))) < NEAR]
-    fits = _fits(view, scene, piece, found) if piece is not None and found else []
+    fits = _fits(view, scene, piece, found, ctx.robot.arm.gripper.finger_breadth) if piece is not None and found else []
     return HolesSeen(holes=[_told(name, hole) for name, hole in found], fits=fits)
 
 
@@ -103,10 +103,11 @@ def _under(hole: Hole, parts: Sequence[SceneObject]) -> str:
     return min(parts, key=aside).id
 
 
-def _fits(view: DeskView, scene: Scene, piece: SceneObject, found: list[tuple[str, Hole]]) -> list[FitsHole]:
+def _fits(view: DeskView, scene: Scene, piece: SceneObject, found: list[tuple[str, Hole]], breadth: float) -> list[FitsHole]:
     number = [item.id for item in scene.objects].index(piece.id)
     parts = pieces.pieces_of(scene.objects, number)
-    ways = seeing.fits(view.frame, view.points, np.isin(owners(view, scene), parts), pieces.whole_of(scene.objects, parts), [hole for _, hole in found])
+    whole, own = pieces.whole_of(scene.objects, parts), np.isin(owners(view, scene), parts)
+    ways = seeing.fits(view.frame, view.points, own, whole, [hole for _, hole in found], breadth)
     return [
         FitsHole(
             target_id=next(name for name, hole in found if hole is way.hole),

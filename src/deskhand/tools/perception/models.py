@@ -18,10 +18,10 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, quaternion_from_matrix, transform_points
 from deskhand.perception.neighbours import nearest
-from deskhand.perception.registration import FAR, TRIM, register, sampled
-from deskhand.tools.looking import look
+from deskhand.perception.registration import FAR, TRIM, Blind, register, sampled
+from deskhand.tools.looking import look_at_object
 from deskhand.tools.objects import ObjectId, rounded
-from deskhand.tools.viewing import desk_view, owners
+from deskhand.tools.viewing import DeskView, desk_view, owners
 from deskhand.types import SceneObject
 from deskhand.types.meshes import load_mesh
 
@@ -74,8 +74,8 @@ def estimate_model_pose(
 ) -> ModelPose:
     """Estimate the 6-D pose of a known model (mesh file, box or cylinder) from the depth picture of an object, and tell how sure it is."""
     surface, normals = _surface(mesh, scale, shape, size)
-    scene, _ = look(ctx)
-    item, view = scene.get(object_id), desk_view(ctx)
+    scene, item = look_at_object(ctx, object_id)
+    view = desk_view(ctx)
     numbers = owners(view, scene)
     points = {other.id: view.points[(numbers == number) & view.valid].astype(float) for number, other in enumerate(scene.objects)}
     if len(points[item.id]) < LEAST:
@@ -83,7 +83,7 @@ def estimate_model_pose(
             "object_lost", f"only {len(points[item.id])} points of {item.id} are seen.", hint="Bring the camera or the object to where it is seen well."
         )
     solid = {other.id: points[other.id] for other in scene.objects if other is item or not other.is_container}
-    fit = min(_fits(surface, normals, item, solid, view.eye, float(scene.table.pose[2, 3])), key=lambda fit: fit.found[0][0])
+    fit = min(_fits(surface, normals, item, solid, view.eye, float(scene.table.pose[2, 3]), lambda found: _blind(view, found)), key=lambda fit: fit.found[0][0])
     cost, pose = fit.found[0]
     distance, _ = nearest(transform_points(pose, surface), fit.seen)
     return ModelPose(
@@ -109,10 +109,13 @@ class _Fit:
     found: list[tuple[float, Array]]
 
 
-def _fits(surface: Array, normals: Array, item: SceneObject, points: dict[str, Array], eye: Array, floor: float = 0.0) -> Iterator[_Fit]:
+def _fits(
+    surface: Array, normals: Array, item: SceneObject, points: dict[str, Array], eye: Array, floor: float = 0.0, blind: Blind | None = None
+) -> Iterator[_Fit]:
     """The model on an object alone, and on it with others that touch it, as far as the model reaches: the look may have cut one body into several.
 
-    ``points``: what the camera at ``eye`` sees of each object, by its id; ``floor``: the height of the table [m, world].
+    ``points``: what the camera at ``eye`` sees of each object, by its id; ``floor``: the height of the table [m, world]; ``blind``: see
+    :func:`deskhand.perception.registration.register`.
     """
     longest = float(pdist(surface).max()) + FAR
     for pieces in _groups(item.id, points):
@@ -121,7 +124,16 @@ def _fits(surface: Array, normals: Array, item: SceneObject, points: dict[str, A
         if len(pieces) > 1 and pdist(seen).max() > longest:
             continue
         centre = item.position if len(pieces) == 1 else (seen.min(axis=0) + seen.max(axis=0)) / 2
-        yield _Fit(pieces, seen, register(surface, normals, seen, centre, eye, float(seen[:, 2].min()), floor))
+        yield _Fit(pieces, seen, register(surface, normals, seen, centre, eye, float(seen[:, 2].min()), floor, blind))
+
+
+def _blind(view: DeskView, points: Array) -> npt.NDArray[np.bool_]:
+    """Which of points (N, 3) lie at pixels that have no depth."""
+    pixels = np.rint(view.frame.project(points))
+    height, width = view.valid.shape
+    inside = np.asarray((pixels >= 0).all(axis=1) & (pixels <= [width - 1, height - 1]).all(axis=1))
+    column, row = np.where(inside[:, None], pixels, 0).astype(int).T
+    return np.asarray(inside & ~view.valid[row, column])
 
 
 def _groups(own: str, points: dict[str, Array]) -> list[list[str]]:

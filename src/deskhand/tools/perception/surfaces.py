@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import cv2
 import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -96,9 +95,8 @@ def segment_surface(
         points, height, above = view.points[seen & ~view.objects], 0.0, [view.points[view.objects]]
         above += [np.asarray(obj.points, np.float32) for obj in scene.objects]
     else:
-        own = owners(view, scene) == [other.id for other in scene.objects].index(item.id)
-        inner = cv2.erode((own & view.valid).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0  # pixels on its edge are half something else
-        points, height = view.points[inner], item.top
+        own = np.asarray(owners(view, scene) == [other.id for other in scene.objects].index(item.id))
+        points, height = view.points[own & view.valid], item.top  # what is half something else at its edge is at no level of it
         above = [view.points[view.objects & ~own & (view.points[..., 2] > height - SEEN)]]
     found = find_surface(points, height, np.concatenate(above))
     if found is None:

@@ -21,6 +21,7 @@ from deskhand.types import Frame
 CELL = 0.01  # [m]
 LEAST_PATCH = 8  # cells of a hidden patch that is told
 ON_HAND = (0.3, 0.38)  # [m] from the target to a camera on the hand: what is a little nearer is measured, too
+EMPTY = 0.5  # probability that a cell around the target which nobody has seen is empty: nothing is known of it
 LOOKS = 40  # views whose hand is asked of inverse kinematics
 
 
@@ -122,11 +123,12 @@ def space_of(ctx: ToolContext, frame: Frame, object_id: str, position: list[floa
 
 
 def proposed_views(ctx: ToolContext, frame: Frame, space: Space, centre: Array, most: int) -> tuple[list[View], float]:
-    """Up to ``most`` views that show most of what is wanted of a space, best first; and the share that the present one shows."""
+    """Up to ``most`` views that can be expected to show most of what is wanted of a space, best first; and the share that the present one shows."""
     eye, on_hand = frame.world_T_camera[:3, 3], ctx.robot.camera_mount() is not None
     poses = views_around(centre, ON_HAND if on_hand else (float(np.linalg.norm(eye - centre)),), eye)
     gains = np.array([space.gain(pose, frame.intrinsics) for pose in poses])
-    order = sorted(range(1, len(poses)), key=lambda k: (-round(float(gains[k]), 2), float(np.linalg.norm(poses[k][:3, 3] - eye))))
+    expected = [round(space.gain(pose, frame.intrinsics, EMPTY), 2) for pose in poses]
+    order = sorted(range(1, len(poses)), key=lambda k: (-expected[k], float(np.linalg.norm(poses[k][:3, 3] - eye))))
     found: list[View] = []
     tcp_T_camera = inverse(ctx.robot.tcp_pose()) @ frame.world_T_camera
     for k in order[:LOOKS] if on_hand else order:
