@@ -103,7 +103,7 @@ def validate(
 ) -> None:
     """Check the card of every tool and run its scenarios on simulated desks that are drawn from a seed. Exit code 0 only when all is well.
 
-    Ctrl-C shows what was measured until then and writes it to --json FILE, from where --resume goes on; with the cards nothing is kept.
+    --json FILE has what was measured until now all the while, and --resume goes on from there; Ctrl-C shows it; with the cards nothing is kept then.
 
     JSON: {"tools": [{"name", "valid", "problems": [text…], "scenarios": [{"scenario", "situation", "value", "unit", "bar", "passed", "seconds", "problem"}]}],
     "refused", "valid", "complete", "seed"}; a tool is valid when its card is and all its scenarios that were run pass.
@@ -119,6 +119,17 @@ def validate(
         registry.get(missing[0])  # says which tool it may mean
     rows: list[Row] = bench.rows_of(json_file, seed) if resume else []
     complete = True
+    faults = {card.name: card_problems(card) for card in chosen}
+
+    def report(complete: bool) -> dict[str, Any]:
+        told = []
+        for card in chosen:
+            of = [row for row in rows if row.tool == card.name]
+            fine = not faults[card.name] and all(row.passed for row in of)
+            told.append({"name": card.name, "valid": fine, "problems": faults[card.name], "scenarios": [row.to_json() for row in of]})
+        valid = complete and not refused and all(entry["valid"] for entry in told)
+        return {"tools": told, "refused": refused, "valid": valid, "complete": complete, "seed": seed}
+
     if not cards:
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
         if bare := [card.name for card in chosen if not any(item.tool == card.name for item in wanted)]:
@@ -130,37 +141,37 @@ def validate(
             wanted = bench.drawn_share(wanted, share, seed)
         rows = [row for row in rows if any((item.tool, item.name) == (row.tool, row.scenario) for item in wanted)]
         to_run = [item for item in wanted if not any((item.tool, item.name) == (row.tool, row.scenario) for row in rows)]
-        complete = _run_scenarios(bench.run, to_run, registry, jobs, rows, seed)
+        complete = _run_scenarios(bench.run, to_run, registry, jobs, rows, seed, lambda: _write(json_file, report(False)))
         console.print(table(rows))
         if not complete:
             console.print(f"interrupted: {len(rows)} of {len(wanted)} scenarios were run, {sum(row.passed for row in rows)} of them passed.")
         elif write:
             bench.write(rows, registry, seed)
-    report = []
-    for card in chosen:
-        of = [row for row in rows if row.tool == card.name]
-        problems = card_problems(card)
+    for name, problems in faults.items():
         for problem in problems:
-            console.print(f"[red]card[/red] {card.name}: {escape(problem)}", highlight=False)
-        fine = not problems and all(row.passed for row in of)
-        report.append({"name": card.name, "valid": fine, "problems": problems, "scenarios": [row.to_json() for row in of]})
+            console.print(f"[red]card[/red] {name}: {escape(problem)}", highlight=False)
     for problem in refused:
         console.print(f"[red]refused[/red] {escape(problem)}", highlight=False)
-    valid = not refused and all(entry["valid"] for entry in report)
-    _write(json_file, {"tools": report, "refused": refused, "valid": valid and complete, "complete": complete, "seed": seed})
+    found = report(complete)
+    _write(json_file, found)
     if not complete:
         raise typer.Exit(130)
-    console.print(
-        f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios, seed {seed}."
-    )
-    if not valid:
+    passed, tools_passed = sum(row.passed for row in rows), sum(bool(entry["valid"]) for entry in found["tools"])
+    console.print(f"{tools_passed} of {len(chosen)} tools pass; {passed} of {len(rows)} scenarios, seed {seed}.")
+    if not found["valid"]:
         raise typer.Exit(1)
 
 
 def _run_scenarios(
-    run: Callable[..., Generator[Row, None, None]], wanted: Sequence[Scenario], registry: Registry, jobs: int, rows: list[Row], seed: int
+    run: Callable[..., Generator[Row, None, None]],
+    wanted: Sequence[Scenario],
+    registry: Registry,
+    jobs: int,
+    rows: list[Row],
+    seed: int,
+    keep: Callable[[], None],
 ) -> bool:
-    """Fill ``rows``; False when Ctrl-C came before the last."""
+    """Fill ``rows``, ``keep`` being called after each; False when Ctrl-C came before the last."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[failed]}[dim]{task.description}"))
@@ -170,6 +181,7 @@ def _run_scenarios(
         try:
             for row in running:
                 rows.append(row)
+                keep()
                 failed = sum(not row.passed for row in rows)
                 bar.update(task, advance=1, failed=f"[red]{failed} failed[/red] " if failed else "")
         except KeyboardInterrupt:

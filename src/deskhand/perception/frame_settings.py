@@ -116,6 +116,15 @@ class UnmeasuredSettings:
         tries: of each, as it is moved.
         narrow, wide: width of the cylinder [m].
         low, high: its height [m].
+        rim: what is measured this much above it [m] ..
+        rim_reach: .. no farther from its axis than so many times its radius ..
+        rim_points: .. in so many pixels ..
+        rim_off: .. off a circle by this share of its radius at most ..
+        rim_round: .. in this share of all directions, is the rim of an open object ..
+        rim_inside, rim_hole: .. where within this share of its radius more than this share of the pixels has no depth.
+        rim_top: quantile of the heights of its points that is its height.
+
+    The rule of the rim was seen at four looks at one cup under ``hard``; its numbers are chosen.
     """
 
     close: int = 5
@@ -138,6 +147,14 @@ class UnmeasuredSettings:
     wide: float = 0.13
     low: float = 0.01
     high: float = 0.25
+    rim: float = 0.005
+    rim_reach: float = 1.4
+    rim_points: int = 30
+    rim_off: float = 0.1
+    rim_round: float = 0.6
+    rim_inside: float = 0.7
+    rim_hole: float = 0.6
+    rim_top: float = 0.8
 
 
 @dataclass(frozen=True)

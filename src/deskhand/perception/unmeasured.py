@@ -1,7 +1,8 @@
 """Things without depth: glass and mirrors leave holes in it, whose outline and colour in the picture tell that something stands there.
 
 What is transparent or shiny is what depth sensors cannot measure (Sajjan et al., *Clear Grasp*, 2020). Where the table is seen round about such a hole and
-the hole is of another colour, an upright cylinder on the table is laid through its outline, and its surface stands for the depth that is missing.
+the hole is of another colour, an upright cylinder on the table is laid through its outline, and its surface stands for the depth that is missing. Of dark cups
+the rim is measured, though neither the inside nor all of the outside is: there the cylinder is that of the rim.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from deskhand.geometry import Array
+from deskhand.perception.footprint import fit_circle, hull
 from deskhand.perception.frame_settings import UNMEASURED
+from deskhand.perception.quantiles import quantile
+from deskhand.perception.rows import lengths
 from deskhand.perception.table import TableFit
 from deskhand.perception.view import Mask
 from deskhand.types import Frame
@@ -41,7 +45,7 @@ def with_guesses(frame: Frame, fit: TableFit) -> Frame:
             depth = depth.copy() if depth is frame.depth else depth
             part = depth[hole.window]
             inside = hole.own & ~np.isfinite(part)
-            part[inside] = _seen_depth(frame, hole, solid)[inside]
+            part[inside] = _seen_depth(frame, hole, _with_rim(frame, hole, solid))[inside]
     return frame if depth is frame.depth else replace(frame, depth=depth)
 
 
@@ -135,6 +139,32 @@ def _overlap(frame: Frame, hole: _Hole, solid: Array) -> float:
     cv2.fillConvexPoly(drawn, cv2.convexHull(np.rint(places * 16).astype(np.int32)), 1, shift=4)
     inside = drawn.astype(bool)
     return float((inside & hole.own).sum() / (inside | hole.own).sum())
+
+
+def _with_rim(frame: Frame, hole: _Hole, solid: Array) -> Array:
+    """The cylinder (4,) on whose upper end a rim lies that is measured round about a hole, higher than that of ``solid``; that where there is no such rim."""
+    x, y, radius, height = solid
+    v, u = np.mgrid[hole.window][:, : hole.own.shape[0], : hole.own.shape[1]]
+    eye, rays = frame.world_T_camera[:3, 3], _rays(frame, np.column_stack([u.reshape(-1), v.reshape(-1)]))
+    depth = frame.depth[hole.window].reshape(-1).astype(float)
+    points = eye + rays * depth[:, None]
+    with np.errstate(invalid="ignore"):
+        higher = points[:, 2] > height + UNMEASURED.rim
+    rim = points[higher & (lengths(points[:, :2] - [x, y]) < UNMEASURED.rim_reach * radius)]
+    if len(rim) < UNMEASURED.rim_points:
+        return solid
+    centre, wide, error = fit_circle(hull(rim[:, :2]))
+    top = quantile(rim[:, 2], UNMEASURED.rim_top)
+    turns = np.histogram(np.arctan2(*(rim[:, :2] - centre).T), bins=12, range=(-np.pi, np.pi))[0]
+    through = eye[:2] + rays[:, :2] * ((top - eye[2]) / rays[:, 2])[:, None] - centre
+    within = lengths(through) < UNMEASURED.rim_inside * wide
+    is_rim = (
+        error < UNMEASURED.rim_off * wide
+        and (turns > 0).mean() >= UNMEASURED.rim_round
+        and within.any()
+        and np.isnan(depth[within]).mean() > UNMEASURED.rim_hole
+    )
+    return np.array([*centre, wide, top]) if is_rim and 2 * wide < UNMEASURED.wide and top < UNMEASURED.high else solid
 
 
 def _seen_depth(frame: Frame, hole: _Hole, solid: Array) -> npt.NDArray[np.float32]:

@@ -9,6 +9,7 @@ import pytest
 from cast import TABLE_COLOR, Box, cast
 from test_openings import Tube
 
+from deskhand.perception import unmeasured
 from deskhand.perception.pipeline import Perception
 from deskhand.types import Frame
 
@@ -46,3 +47,27 @@ def test_a_hole_beside_something_that_is_measured_belongs_to_that() -> None:
     half = (labels == 1) & (np.arange(labels.shape[1]) > np.median(np.nonzero(labels == 1)[1]))
     found = Perception().detect(replace(frame, depth=np.where(half, np.nan, frame.depth).astype(np.float32))).objects
     assert not any(len(item.guessed) == 3 for item in found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_dark_cup_of_which_only_the_rim_has_depth_is_as_high_as_that(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, labels = cast(Tube((0.03, -0.04), 0.02, 0.046, 0.043, color=(90, 20, 110)), seed=seed, distance=0.7, noise=0.0006)
+    points, color = frame.points(), frame.color.copy()
+    with np.errstate(invalid="ignore"):
+        dark = (labels == 1) & (points[..., 2] < 0.041)
+    color[dark] = (26, 16, 28)
+    frame = replace(frame, color=color, depth=np.where(dark, np.nan, frame.depth).astype(np.float32))
+    (found,) = Perception().detect(frame).objects
+    assert found.label == "cup" and len(found.guessed) == 3
+    assert found.size == pytest.approx([0.04, 0.04, 0.046], abs=0.002)
+    monkeypatch.setattr(unmeasured, "_with_rim", lambda frame, hole, solid: solid)
+    others = Perception().detect(frame).objects
+    assert [item.label for item in others] != ["cup"] or others[0].size != pytest.approx([0.04, 0.04, 0.046], abs=0.002)
+
+
+def test_what_stands_higher_beside_a_glass_is_no_rim_of_it() -> None:
+    glass = replace(GLASS, middle=(0.0, 0.0), radius=0.025, height=0.05, recess=0.045)
+    block = Box((0.0, 0.045, 0.0), (0.03, 0.03, 0.09), 0.0, (40, 150, 60))
+    found = Perception().detect(without_depth(*cast(glass, block))).objects
+    (seen,) = (item for item in found if len(item.guessed) == 3)
+    assert seen.size[2] < 0.07

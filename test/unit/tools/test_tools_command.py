@@ -5,6 +5,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from deskhand.bench.tools import run as bench
 from deskhand.commands.tools import register
 from deskhand.etp.card import Card
 from deskhand.tools.base import load_tools
@@ -60,6 +61,18 @@ def test_scenarios_that_were_run_are_not_run_again(run, tmp_path):
     for arguments in (("--seed", "4", "--resume", "--json", file), ("--resume",)):
         result = run("validate", "list_taught_objects", *arguments)
         assert result.exit_code and result.exception.code == "invalid_input"
+
+
+def test_what_was_measured_is_kept_when_the_run_breaks_off(run, tmp_path, monkeypatch):
+    def breaks_off(wanted, registry, told, jobs, seed):
+        yield bench.Row(wanted[0].tool, wanted[0].name, wanted[0].situation, 1.0, "", "", True, 0.1)
+        raise RuntimeError("a worker died")
+
+    monkeypatch.setattr(bench, "run", breaks_off)
+    file = tmp_path / "report.json"
+    assert isinstance(run("validate", "list_taught_objects", "--seed", "3", "--json", file).exception, RuntimeError)
+    report = json.loads(file.read_text())
+    assert not report["complete"] and not report["valid"] and len(report["tools"][0]["scenarios"]) == 1
 
 
 def test_a_card_that_says_too_little_is_found_out():

@@ -85,7 +85,7 @@ def run(
             told(f"{item.tool}: {item.name}")
             yield _measured(item, registry, seed)
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_die_quietly)
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_left_to_the_parent)
     try:
         for future in as_completed([pool.submit(_measured_by_name, item.tool, item.name, seed) for item in scenarios]):
             yield future.result()
@@ -113,8 +113,9 @@ def drawn_share(scenarios: Sequence[Scenario], share: float, seed: int) -> list[
     return [scenarios[int(index)] for index in sorted(np.random.default_rng([seed, 1]).permutation(len(scenarios))[:count])]
 
 
-def _die_quietly() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _left_to_the_parent() -> None:
+    """Ctrl-C comes to all processes of a terminal: the parent ends these once it has written what it has."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _measured_by_name(tool: str, name: str, seed: int) -> Row:
