@@ -321,6 +321,9 @@ class Brain:
                 self._executive.problems.append((heard.code or "task_incomplete", heard.message))
             elif self._building and all(self._building.owns(str(item["object_id"])) for item in unmet):
                 yield from self._building.take_up(unmet)
+            elif {str(item["object_id"]) for item in unmet} <= self._executive.work.inserted:  # to make room for it others would be taken out of their recesses
+                yield Call("move_home", {}, "My hand may be before what I look at.")
+                yield from self._executive.look("I look at the recesses again.")
             else:
                 yield from self._executive.take_up(unmet)
         yield from _finish(

@@ -90,6 +90,8 @@ def insert_piece(
         put = yield Call("insert", {key: fit[key] for key in ("target_id", "hole", "turn", "middle", "depth")} | closing)
         if put.ok:
             executive.count(put, f"inserting the {called}")
+            if fit.get("depth") is not None:
+                executive.work.inserted.add(name)
             return True
         name = str((put.data or {}).get("seen_as") or name)
         if attempt + 1 < TRIES:

@@ -67,7 +67,22 @@ class Work:
     """What a place has verified; objects deep in a container are not seen again."""
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the object under its new id."""
+    inserted: set[str] = field(default_factory=set)
+    """What was put into a recess, and seen there."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)
     """Objects that others lay on then; uncovered they may turn out to be something else."""
+
+    def rename(self, old: str, new: Goal) -> None:
+        """What was known as ``old`` is the object of the goal ``new``, and was tried as often."""
+        self.tries[new.object_id] = max(self.tries[new.object_id], self.tries[old])
+        self.goals = {name: goal for name, goal in self.goals.items() if name != old} | {new.object_id: new}
+        self.renamed.pop(new.object_id, None)
+        self.renamed[old] = new
+
+    def now(self, goal: Goal) -> Goal:
+        """The goal as its object is known by now."""
+        while (renamed := self.renamed.get(goal.object_id)) is not None:
+            goal = renamed
+        return self.goals.get(goal.object_id, goal)

@@ -154,7 +154,7 @@ class TaskExecutive:
             work.tries[goal.object_id] += 1
             self._next = self._after(queue)
             if not (yield from self.fulfil(goal)):
-                queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
+                queue.append(work.now(goal))
                 work.failed_after[goal.object_id] = self.done
 
     def _after(self, queue: Sequence[Goal]) -> str:
@@ -266,11 +266,13 @@ class TaskExecutive:
             self.work.failed[mine.object_id] = placed.code, placed.message
             yield from self._rescue(mine, placed)
             self._may_retry(mine)
+            if mine.object_id not in self.work.done and (seen := str((placed.data or {}).get("seen_as") or "")):
+                yield from self._in_hand(mine, CallResult(True, data={"object_id": seen}))
         return mine.object_id in self.work.done and (mine is goal or goal.object_id not in self.work.goals)
 
     def _in_hand(self, goal: Goal, picked: CallResult) -> Generator[Call, CallResult, Goal]:
-        """The goal of what a pick holds: the fingers may feel that it is another kind of object, and one that had to look again may have taken the object under
-        another id, or another object.
+        """The goal of what a pick holds, or a place has let go: the fingers may feel that it is another kind of object, and one that had to look again may have
+        taken the object under another id, or another object.
         """
         data = picked.data or {}
         name, label = str(data.get("object_id") or goal.object_id), str(data.get("label") or "")
@@ -283,15 +285,14 @@ class TaskExecutive:
         if name in self.work.goals:
             return self.work.goals[name]
         new = next((each for each in self.again() if each.object_id == name), replace(goal, object_id=name))
-        heard = yield planned([new], f"What I hold is {name}; I took it for {goal.object_id}.")
+        heard = yield planned([new], f"{name} is what I took for {goal.object_id}.")
         if not heard.ok:
             self.problems.append((heard.code, heard.message))
             return Goal(name, "on", TABLE)
         self.work.goals[name] = new
         self._take_as_seen({name})
         if all(item["id"] != goal.object_id for item in self.objects):
-            del self.work.goals[goal.object_id]
-            self.work.renamed[goal.object_id] = new
+            self.work.rename(goal.object_id, new)
         return new
 
     def _arrived(self, goal: Goal) -> None:
@@ -367,8 +368,7 @@ class TaskExecutive:
             new = replace(goal, object_id=str(alike[0]["id"]))
             heard = yield planned([new], f"{new.object_id} looks like what was {goal.object_id}.")
             if heard.ok:
-                self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
-                self.work.renamed[goal.object_id] = new
+                self.work.rename(goal.object_id, new)
                 self.work.failed.pop(goal.object_id, None)
         elif goal.object_id in self._reidentification.turned_out:  # there never was such an object
             self.work.done.add(goal.object_id)

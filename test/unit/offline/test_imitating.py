@@ -215,3 +215,23 @@ def test_a_piece_that_fits_nothing_is_told_and_the_others_are_done_all_the_same(
     desk = KitDesk(KIT, unfit="a")
     kit(desk)
     assert set(desk.turned) == {"b"} and desk.ended["status"] != "done" and "a fits no hole" in desk.ended["summary"].replace("(a) ", "")
+
+
+@pytest.mark.parametrize("denied", [1, 9])
+def test_a_piece_that_a_check_does_not_see_in_its_recess_is_looked_at_again_and_no_other_is_taken_out(denied):
+    """The hand hid a piece: others were put aside to make room for it, and what was checked in the end was that piece alone."""
+    desk = KitDesk(KIT)
+    claims = []
+
+    def finish(status, summary, code=""):
+        claims.append(status)
+        if status == "done" and len(claims) <= denied:
+            unmet = [{"object_id": "a", "relation": "on", "target_id": "plate", "reason": "not seen"}]
+            return CallResult(False, {"unmet": unmet}, "task_incomplete", "a is not seen on plate")
+        desk.ended = {"status": status, "summary": summary, "code": code}
+        return CallResult(True, {})
+
+    desk.finish = finish
+    calls = [tool for tool, _ in kit(desk)]
+    assert calls.count("pick") == 2 and "put_aside" not in calls and "move_home" in calls
+    assert (desk.ended["status"] == "done") == (denied == 1)

@@ -217,6 +217,28 @@ def test_an_object_with_a_new_id_is_found_again() -> None:
     assert robot.where()["cup_7"] == "bin_1"
 
 
+def test_what_a_place_has_let_go_under_another_id_is_taken_by_that_id() -> None:
+    """It stood beside its place, was seen as another object, and was asked for by its old id twice more, with a look each time."""
+    desk_of_two = SymbolicDesk(
+        seen_object("block_1", "red", position=(-0.1, 0.0)),
+        seen_object("block_2", "blue", position=(0.0, 0.1)),
+        faults={"place_on": [ToolResult("place_failed", "beside its place", {"seen": True, "seen_as": "eraser_1", "object_id": "block_1"})]},
+        before=lambda robot, name: None if name != "get_robot_state" or "block_1" not in robot.objects else _let_go(robot),
+    )
+
+    def picked() -> list[str]:
+        return [arguments["object_id"] for name, arguments in desk_of_two.calls if name == "pick"]
+
+    outcome = run(desk_of_two, "put the red block on the blue block")
+    assert outcome.success, outcome.summary
+    assert picked() == ["block_1", "eraser_1"] and desk_of_two.where()["eraser_1"] == "block_2"
+
+
+def _let_go(robot: SymbolicDesk) -> None:
+    robot.objects["eraser_1"] = robot.objects.pop("block_1") | {"id": "eraser_1", "support": "table", "relation": ""}
+    robot.holding = ""
+
+
 def test_an_object_that_vanished_is_told() -> None:
     def vanish(robot: SymbolicDesk, name: str) -> None:
         if name == "pick":

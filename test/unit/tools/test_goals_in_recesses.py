@@ -13,18 +13,20 @@ TOP = 0.025
 PLACED = {"piece": Placement("on", "plate", 0.02, 3.0, "piece", True, (0.0, 0.05, TOP))}
 
 
-def judged(at, top):
-    """Of a piece that is seen at ``at`` with points at a height."""
+def judged(at, top, hand=0.0):
+    """Of a piece that is seen at ``at`` with points at a height, and a hand above it at another, if any."""
     plate = scene_object("plate", "box", (0.13, 0.2, 0.01), (0.0, 0.0, 0.005), yaw=0.0, color="white")
     piece = scene_object("piece", "box", (0.03, 0.03, 0.02), (*at, top - 0.01), yaw=0.0, color="red")
     grid = np.stack(np.meshgrid(np.linspace(-0.014, 0.014, 9), np.linspace(-0.014, 0.014, 9)), axis=-1).reshape(-1, 2)
-    scene = replace(desk(plate, piece), cloud=np.column_stack([grid + at, np.full(len(grid), top)]))
+    points = [np.column_stack([grid + at, np.full(len(grid), height)]) for height in (top, hand) if height]
+    scene = replace(desk(plate, piece), cloud=np.vstack(points))
     ctx = SimpleNamespace(belief=SimpleNamespace(held=None, shut={}), placed=PLACED)
     return _judge(ctx, scene, {"object_id": "piece", "relation": "on", "target_id": "plate"})
 
 
 def test_a_piece_that_stands_in_its_recess_is_there():
     assert judged((0.002, 0.051), TOP)[0]
+    assert judged((0.002, 0.051), TOP, hand=0.13)[0], "the hand above it is no part of it"
 
 
 def test_a_piece_that_was_knocked_onto_the_plate_beside_its_recess_is_not():

@@ -19,6 +19,7 @@ from deskhand.world.relations import SIDEWAYS, TABLE, Relation
 from deskhand.world.spatial import beside_holds, relation_holds
 
 SPOT = 0.015  # [m] about the middle of what was put into a recess
+HAND = 0.03  # [m] above that, from which on what is seen there is the hand
 HEIGHT = 0.004  # [m] by which its height may differ between two looks: less than a recess of a kit is deep
 
 
@@ -136,7 +137,7 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
 def _stands_at(scene: Scene, object_id: str, placed: Placement, spot: Array) -> tuple[bool, str]:
     """Of what the robot has put into a recess: whether something as high stands there still, whatever a look takes it for."""
     points = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
-    near = points[np.linalg.norm(points[:, :2] - spot[:2], axis=1) < SPOT, 2]
+    near = points[(np.linalg.norm(points[:, :2] - spot[:2], axis=1) < SPOT) & (points[:, 2] < spot[2] + HAND), 2]
     off = float(np.quantile(near, 0.9)) - float(spot[2]) if len(near) else np.inf
     record = f"the robot put it into a recess of {placed.target_id} at {placed.stamp:.1f} s and saw it there"
     if abs(off) < HEIGHT:
