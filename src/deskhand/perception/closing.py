@@ -13,6 +13,7 @@ LEAST_TURN = np.deg2rad(10.0)  # to both sides of the narrowest direction
 NARROWER = 0.0002  # [m] than at that turn
 OFF = (-0.002, 0.0, 0.002)  # [m] that a pad comes beside the middle
 ACROSS = np.deg2rad([0.0, 4.0, -4.0, 8.0, -8.0, 12.0, -12.0])  # about the way from horn to horn, of directions that are told
+MOST = 12  # directions that are told, and that `pick` takes
 ROUND = np.deg2rad(16.0)  # to both sides of a direction, over which a piece is as wide where its sides are round; between two corners it is 4 % narrower there
 AS_WIDE = 0.027  # share of its width
 SURE = 0.0015  # [m] that a horn may be nearer to the middle of a pad than its edge and meet it still: a look is wrong by as much
@@ -21,7 +22,8 @@ DEEP = 0.003  # [m] by which horns reach past the pad there
 
 
 def directions(outline: Array, turns: Sequence[float] = (0.0,), breadth: float = 0.0) -> tuple[float, ...]:
-    """Directions [rad, 0 to pi] along which fingers with pads so broad [m] close on a piece as it lies, the best first.
+    """Directions [rad, 0 to pi] along which fingers with pads so broad [m] close on a piece as it lies, the best first,
+    at most ``MOST``.
 
     It becomes ``outline`` (K, 2) [m] by any of ``turns`` [rad]. They are the narrowest, but those along which a pad would go between two horns where it gets
     stuck and takes the piece along when it opens. Where that leaves none they are from horn to horn: the backs of horns are round, and fingers do not turn
@@ -31,8 +33,8 @@ def directions(outline: Array, turns: Sequence[float] = (0.0,), breadth: float =
     across = tuple(float((one + np.pi / 2 + off) % np.pi) for one in along if _is_round(outline, turns, one + np.pi / 2) for off in ACROSS)
     for found in (along, across):
         if free := tuple(one for one in found if not any(sticks(outline, one + turn, breadth) for turn in turns)):
-            return free
-    return along
+            return free[:MOST]
+    return along[:MOST]
 
 
 def narrowest(outline: Array, turns: Sequence[float] = (0.0,)) -> tuple[float, ...]:

@@ -163,6 +163,12 @@ def test_fingers_close_from_horn_to_horn_where_a_pad_would_get_stuck_between_the
         assert directions(other, breadth=0.026) == narrowest(other), name
 
 
+def test_no_more_directions_are_told_than_pick_takes(monkeypatch):
+    monkeypatch.setattr(closing, "narrowest", lambda *_: tuple(np.linspace(0.0, 3.0, 16)))
+    square = 0.015 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    assert directions(square, breadth=0.02) == tuple(np.linspace(0.0, 3.0, 16)[: closing.MOST])
+
+
 def test_a_hand_above_a_recess_is_not_the_piece_and_what_hangs_there_is_told(monkeypatch):
     board = scene_object("box_1", "box", (0.20, 0.13, 0.010), (0.0, 0.0, 0.005))
     piece = scene_object("object_2", "object", (0.034, 0.027, 0.020), (0.0, 0.0, 0.0155))

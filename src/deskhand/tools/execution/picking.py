@@ -10,6 +10,7 @@ from typing_extensions import NotRequired, TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.language.resolve import is_tableware
+from deskhand.perception.closing import MOST
 from deskhand.skills import beside as besides
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
@@ -73,7 +74,9 @@ def pick(
     object_id: ObjectId,
     closing: Annotated[
         list[Annotated[float, Field(ge=-3.2, le=3.2)]] | None,
-        Field(max_length=12, description="directions [rad about the vertical, 0 along x of world] along which the fingers shall close if they can; null: any"),
+        Field(
+            max_length=MOST, description="directions [rad about the vertical, 0 along x of world] along which the fingers shall close if they can; null: any"
+        ),
     ] = None,
     below: Annotated[
         float, Field(ge=0.0, le=0.05, description="[m] of it that shall be below the finger tips if that can be, as 0.014 of what goes into a hole")
