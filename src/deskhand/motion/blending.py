@@ -54,28 +54,24 @@ Run = tuple[Leg, ...]
 
 @dataclass(frozen=True)
 class Blended:
-    """The path (K, n) of a run, where on it (n,) each leg but the last gives way to the next, and where each of those curves begins and ends."""
+    """The path (K, n) of a run, where on it (n,) each leg but the last gives way to the next, and the curve (K, n) that it takes there."""
 
     path: Array
     corners: tuple[Array, ...] = ()
-    begins: tuple[Array, ...] = ()
-    ends: tuple[Array, ...] = ()
+    curves: tuple[Array, ...] = ()
 
 
 def blended(run: Run, shares: Sequence[float]) -> Blended:
-    """The legs of ``run`` joined by curves, each of which takes its share of the shorter of two neighbours."""
-    path, corners, begins, ends = run[0].smooth, [], [], []
-    for leg, share in zip(run[1:], shares, strict=True):
-        path, curve, corner = _joined(path, leg.smooth, share)
+    """The legs of ``run`` joined by curves, each of which takes its share of the shorter of two neighbours; of a leg between two curves at most half."""
+    legs = [leg.smooth for leg in run]
+    free = [float(lengths(path)[-1]) for path in legs]
+    path, corners, curves = legs[0], [], []
+    for number, share in zip(range(1, len(run)), shares, strict=True):
+        most = [free[k] / 2 for k in (number - 1, number) if 0 < k < len(run) - 1]
+        path, curve, corner = _joined(path, legs[number], min([share * min(free[number - 1 : number + 1]), *most]))
         corners.append(corner)
-        begins.append(curve[0])
-        ends.append(curve[-1])
-    return Blended(path, tuple(corners), tuple(begins), tuple(ends))
-
-
-def curve_between(first: Leg, second: Leg, share: float) -> Array:
-    """The curve (K, n) alone that takes ``share`` of the shorter of both."""
-    return _joined(first.smooth, second.smooth, share)[1]
+        curves.append(curve)
+    return Blended(path, tuple(corners), tuple(curves))
 
 
 def pieces(trajectory: Trajectory, corners: Sequence[Array]) -> list[Trajectory]:
@@ -99,10 +95,9 @@ def _slice(trajectory: Trajectory, a: int, b: int) -> Trajectory:
     return Trajectory(t.joint_names, t.times[part], t.positions[part], t.velocities[part], t.accelerations[part])
 
 
-def _joined(first: Array, second: Array, share: float) -> tuple[Array, Array, Array]:
-    """Both paths with a quadratic curve between them, that curve (K, n), and the state where they meet."""
+def _joined(first: Array, second: Array, reach: float) -> tuple[Array, Array, Array]:
+    """Both paths with a quadratic curve between them that takes ``reach`` [rad] of each, that curve (K, n), and the state where they meet."""
     corner = second[0]
-    reach = share * min(lengths(first)[-1], lengths(second)[-1])
     if reach < 1e-6:
         return np.vstack([first, second[1:]]), corner[None], corner
     before = _beyond(first[::-1], reach)[::-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion import cartesian
-from deskhand.motion.blending import SHARES, WIDE, Blended, Leg, Run, blended, curve_between, pieces, places
+from deskhand.motion.blending import SHARES, WIDE, Blended, Leg, Run, blended, pieces, places
 from deskhand.motion.search import PathSearch, Query
 from deskhand.motion.timing import RATE, WINDOW, lengths, stop_at_corners, time_path
 from deskhand.safety.envelope import EnvelopeReport
@@ -104,18 +103,18 @@ class RunTimer:
 
     def _shares(self, run: Run) -> list[tuple[float, ...]]:
         """How far the corners of a run are rounded, one share for each: what is tried, in this order."""
-        widest = tuple(self._widest(first, second) for first, second in pairwise(run))
         usual = [(share,) * (len(run) - 1) for share in SHARES]
+        widest: tuple[float, ...] = ()
+        for corner in range(len(run) - 1):
+            later = usual[0][corner + 1 :]
+            widest += (next((share for share in WIDE if self._has_room(run, corner, (*widest, share, *later))), SHARES[0]),)
         return usual if widest == usual[0] else [widest, *usual]
 
-    def _widest(self, first: Leg, second: Leg) -> float:
-        """The widest curve between two legs that keeps :data:`ROOM` from everything but what may be touched on both."""
-        checker, scene, allow = self._search.checker, self._query.scene, first.allow & second.allow
-        for share in WIDE:
-            placed = checker.placed(self._search.poses(curve_between(first, second, share), self._query), scene)
-            if not checker.approaches(placed, scene, allow, {TABLE, *scene.obstacles}, ROOM).any():
-                return share
-        return SHARES[0]
+    def _has_room(self, run: Run, corner: int, shares: tuple[float, ...]) -> bool:
+        """Whether the curve at a corner keeps :data:`ROOM` from everything but what may be touched on both legs that it joins."""
+        checker, scene, allow = self._search.checker, self._query.scene, run[corner].allow & run[corner + 1].allow
+        placed = checker.placed(self._search.poses(blended(run, shares).curves[corner], self._query), scene)
+        return not checker.approaches(placed, scene, allow, {TABLE, *scene.obstacles}, ROOM).any()
 
     def _bounds(self, run: Run, trajectory: Trajectory) -> dict[str, float]:
         """For how long [s] of the trajectory that was timed last each of :data:`BOUNDS` held it back."""
@@ -143,8 +142,8 @@ class RunTimer:
     def _off_lines(self, run: Run, way: Blended, trajectory: Trajectory) -> float:
         """How far the tcp strays from the lines, as a share of what is allowed; what is rounded is not counted."""
         half = int(WINDOW * RATE / 2)  # the average reaches so far over the ends of a curve
-        begins = [0, *(place + half for place in places(trajectory.positions, way.ends))]
-        stops = [*(place - half for place in places(trajectory.positions, way.begins)), len(trajectory.times)]
+        begins = [0, *(place + half for place in places(trajectory.positions, [curve[-1] for curve in way.curves]))]
+        stops = [*(place - half for place in places(trajectory.positions, [curve[0] for curve in way.curves])), len(trajectory.times)]
         worst = 0.0
         for leg, a, b in zip(run, begins, stops, strict=True):
             if leg.line is None or a >= b:

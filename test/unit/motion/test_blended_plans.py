@@ -130,11 +130,19 @@ def test_a_run_is_cut_where_its_legs_meet() -> None:
     way = blended((Leg(first, frozenset(), 1.0), Leg(second, frozenset(), 1.0)), (0.5,))
     assert np.allclose(way.path[0], [0, 0]) and np.allclose(way.path[-1], [1, 0.4])
     assert np.allclose(way.corners[0], [0.95, 0.05])
-    assert np.allclose(way.begins[0], [0.8, 0.0]) and np.allclose(way.ends[0], [1.0, 0.2])
+    assert np.allclose(way.curves[0][[0, -1]], [[0.8, 0.0], [1.0, 0.2]])
     trajectory = time_path(("a", "b"), way.path, np.array([1.0, 1.0]), np.array([2.0, 2.0]), blend=0.0)
     one, two = pieces(trajectory, way.corners)
     assert np.allclose(one.positions[-1], two.positions[0]) and np.abs(one.positions[-1] - way.corners[0]).max() < 0.02
     assert len(one.times) + len(two.times) == len(trajectory.times) + 1
+
+
+def test_a_curve_takes_nothing_of_the_one_before_it() -> None:
+    """A short leg between two long ones: each curve takes half of it."""
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.2], [2.0, 0.2]])
+    run = tuple(Leg(corners[k : k + 2], frozenset(), 1.0) for k in range(3))
+    first, second = blended(run, (0.9, 0.9)).curves
+    assert np.allclose(first[[0, -1]], [[0.9, 0.0], [1.0, 0.1]]) and np.allclose(second[[0, -1]], [[1.0, 0.1], [1.1, 0.2]])
 
 
 def test_a_plan_tells_what_holds_its_speed_back() -> None:
