@@ -20,6 +20,7 @@ from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
 from deskhand.perception.look_settings import FUSION
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.support.circles import without_circles
 from deskhand.perception.track.presence import seen_at_place
 from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Frame, JointState, NameCandidate, Scene, SceneObject, Table
@@ -96,9 +97,17 @@ def fuse(views: Sequence[SeenView]) -> Scene:
     groups = [group for group in groups if not _looked_through(group, views)]
     items = _told_apart([(group, _one(_whole(group, views))) for group in groups])
     names = {item.id: obj.id for group, obj in items for _, item in group}
-    objects = tuple(replace(obj, support=names.get(obj.support, obj.support)) for _, obj in items)
+    objects = _on_each_other(tuple(replace(obj, support=names.get(obj.support, obj.support)) for _, obj in items))
     cloud = thin(np.concatenate([view.scene.cloud for view in views]), FUSION.cloud)
     return Scene(objects, _table([view.scene.table for view in views]), max(view.scene.stamp for view in views), cloud)
+
+
+def _on_each_other(objects: tuple[SceneObject, ...]) -> tuple[SceneObject, ...]:
+    """Of two that each are on the other by another view, the lower stands on the table."""
+    lows = {item.id: float(item.position[2] - item.size[2] / 2) for item in objects}
+    carriers = {item.id: [item.support] if item.support in lows else [] for item in objects}
+    kept = without_circles(carriers, lows)
+    return tuple(replace(item, support="table", relation="on") if carriers[item.id] and not kept[item.id] else item for item in objects)
 
 
 def _without_held(scene: Scene) -> Scene:

@@ -14,6 +14,7 @@ from deskhand.perception.fit.upright_fit import top_height
 from deskhand.perception.footprint import Rectangle
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.support.circles import without_circles
 from deskhand.perception.support.settings import SUPPORT
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, States, Taken, is_hidden, states
@@ -61,6 +62,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             if not carriers[i] and _ends_there(i, found, there):
                 floors[i] = lows[i]
                 carriers[i] = _hidden_below(i, result, lows, highs)
+    carriers = without_circles(carriers, lows)
     carried: dict[int, list[int]] = {}
     for i, below in carriers.items():
         for j in below:
