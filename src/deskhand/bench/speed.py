@@ -18,6 +18,7 @@ import numpy.typing as npt
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.motion.timing import rest_to_rest
 from deskhand.recording.episode.reader import Episode, read_episode
 from deskhand.recording.episode.record import RESULT
 from deskhand.recording.episode.timeline import ROBOT_PHASES, Call, calls_from
@@ -53,22 +54,6 @@ class Cycle:
     phases: Mapping[str, float]
     motion_bound: float
     gripper_bound: float
-
-
-def rest_to_rest(start: Array, end: Array, velocity: Array, acceleration: Array) -> float:
-    """Shortest time [s] of a straight line of joint space (n,) from rest to rest within limits (n,) of velocity [rad/s] and acceleration [rad/s2].
-
-    Raises:
-        DeskhandError: ``invalid_input`` for what is not finite, or a limit that is not above 0.
-    """
-    way = np.abs(np.asarray(end, dtype=float) - np.asarray(start, dtype=float))
-    if not np.isfinite(way).all() or not (np.asarray(velocity) > 0).all() or not (np.asarray(acceleration) > 0).all():
-        raise DeskhandError("invalid_input", "a motion needs joints that are numbers, and limits above 0.")
-    moves = way > 1e-9
-    if not moves.any():
-        return 0.0
-    fastest, push = float((velocity[moves] / way[moves]).min()), float((acceleration[moves] / way[moves]).min())
-    return float(2 / np.sqrt(push) if fastest**2 >= push else 1 / fastest + fastest / push)
 
 
 def cycles_of(calls: Iterable[Call], joints: Joints, arm: ArmConfig) -> list[Cycle]:

@@ -22,7 +22,7 @@ from deskhand.motion.plans import PlanStore
 from deskhand.motion.roll import ROLL_MET
 from deskhand.motion.run_timing import RunTimer, chained, legs_of_line
 from deskhand.motion.search import PADDINGS, GoalJoints, PathSearch, Query
-from deskhand.motion.timing import differences
+from deskhand.motion.timing import differences, rest_to_rest
 from deskhand.safety.envelope import Envelope
 from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, updated
 from deskhand.safety.settings import SafetySettings, load_safety
@@ -251,13 +251,13 @@ class MotionService:
             # Five joints: a pose that is met but for a roll is the second choice.
             found = [item for item in found if abs(item[0].roll_error) < ROLL_MET] or found
             if found:
-                return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: self._longest(item.joints - start))
+                return sorted((GoalJoints(solution.joints, index) for solution, index in found), key=lambda item: self._time(start, item.joints))
         raise self._in_collision(query, reached[0][2])
 
-    def _longest(self, way: Array) -> tuple[float, float]:
-        """What the joint takes that takes longest for ``way`` (n,) [rad], by its limits, and then how far all go: the first is the time that a motion takes."""
+    def _time(self, start: Array, end: Array) -> tuple[float, float]:
+        """How long [s] the arm takes at least from ``start`` (n,) to ``end`` (n,), and then how far [rad] that is."""
         arm = self.model.arm
-        return float((np.abs(way) / arm.max_acceleration).max()), float(np.linalg.norm(way))
+        return rest_to_rest(start, end, arm.max_velocity, arm.max_acceleration), float(np.linalg.norm(end - start))
 
     def _touching(self, query: Query, pose: Array, start: Array, max_time: float, count: int = 1, padding: float = PADDINGS[-1]) -> list[IkSolution]:
         """Joints that reach ``pose``, whatever they touch; none when it is out of reach. ``padding``: of the scene that says which touch nothing."""

@@ -76,6 +76,22 @@ def time_path(
     return _sampled(joint_names, _Curve(times, s, speed, grid), velocity / MARGIN, acceleration / MARGIN, tcp_positions, max_tcp_speed * speed_scale)
 
 
+def rest_to_rest(start: Array, end: Array, velocity: Array, acceleration: Array) -> float:
+    """Shortest time [s] of a straight line of joint space (n,) from rest to rest within limits (n,) of velocity [rad/s] and acceleration [rad/s2].
+
+    Raises:
+        DeskhandError: ``invalid_input`` for what is not finite, or a limit that is not above 0.
+    """
+    way = np.abs(np.asarray(end, dtype=float) - np.asarray(start, dtype=float))
+    if not np.isfinite(way).all() or not (np.asarray(velocity) > 0).all() or not (np.asarray(acceleration) > 0).all():
+        raise DeskhandError("invalid_input", "a motion needs joints that are numbers, and limits above 0.")
+    moves = way > 1e-9
+    if not moves.any():
+        return 0.0
+    fastest, push = float((velocity[moves] / way[moves]).min()), float((acceleration[moves] / way[moves]).min())
+    return float(2 / np.sqrt(push) if fastest**2 >= push else 1 / fastest + fastest / push)
+
+
 def stop_at_corners(legs: Sequence[Trajectory]) -> Trajectory:
     """Trajectories one after another; each begins where the one before ended."""
     times, positions = [legs[0].times], [legs[0].positions]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
-from deskhand.bench.speed import Joints, cycles_of, episode_folders, rest_to_rest, summarise
+from deskhand.bench.speed import Joints, cycles_of, episode_folders, summarise
 from deskhand.errors import DeskhandError
+from deskhand.motion.timing import rest_to_rest
 from deskhand.recording.episode.timeline import Call
 
 ARM = load_arm("wx250s")
