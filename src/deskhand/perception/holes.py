@@ -197,12 +197,12 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
             weights = np.exp((np.array([other.overlap for other in near]) - one.overlap) / SHARP)
             off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
             chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
-    alike_to = [turns_alike(fit, [other.turn for other in chosen if other.hole is fit.hole]) for fit in chosen]
+    alike_to = [_alike(fit, [other.turn for other in chosen if other.hole is fit.hole]) for fit in chosen]
     chosen = [replace(fit, closing=directions(piece_of(fit.hole), turns, breadth)) for fit, turns in zip(chosen, alike_to, strict=True)]
     return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
 
 
-def turns_alike(fit: Fit, turns: Sequence[float]) -> Sequence[float]:
+def _alike(fit: Fit, turns: Sequence[float]) -> Sequence[float]:
     """Turns [rad] by which the piece looks like its hole: of a star, a square … all, from the mean of those that were found; else those."""
     name, share = fit.hole.likely[0] if fit.hole.likely else ("", 0.0)
     fold = SAME_AFTER.get(name, 0.0)

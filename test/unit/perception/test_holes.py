@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.geometry import make_transform
 from deskhand.perception.closing import directions
-from deskhand.perception.holes import CELL, Fit, Hole, find_holes, piece_of, turns_alike
+from deskhand.perception.holes import CELL, Fit, Hole, _alike, find_holes, piece_of
 from deskhand.perception.outline_match import outlines_of
 from deskhand.sim.fixtures.outlines import natural_sides, outline, widened
 from deskhand.types import CameraIntrinsics, Frame, SceneObject
@@ -143,7 +143,7 @@ def test_only_what_looks_the_same_after_its_turns_is_as_regular_as_what_it_is_ta
     cv2.fillPoly(drawn, [np.round(outline(name, sides) / CELL + 60).astype(np.int32)], 1)
     taken = "square" if name == "diamond" else name
     fit = Fit(Hole(np.zeros(2), 0.01, 1e-3, drawn > 0, ((taken, 0.65),)), 0.0, 0.9, np.zeros(2))
-    closing = directions(piece_of(fit.hole), turns_alike(fit, [0.0]))
+    closing = directions(piece_of(fit.hole), _alike(fit, [0.0]))
     assert len(closing) == ways
     if name == "diamond":
         apart = float(abs(np.diff(closing)[0]))
