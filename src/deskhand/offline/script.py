@@ -73,6 +73,12 @@ class Work:
     """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)
     """Objects that others lay on then; uncovered they may turn out to be something else."""
+    next: str = ""
+    """What is picked after the object at hand, if all goes well; empty where that is not known."""
+
+    def onward(self, goal: Goal) -> dict[str, str]:
+        """What a call for the object of ``goal`` says of what comes after it."""
+        return {"next_object_id": self.next} if self.next not in ("", goal.object_id) else {}
 
     def rename(self, old: str, new: Goal) -> None:
         """What was known as ``old`` is the object of the goal ``new``, and was tried as often."""

@@ -53,7 +53,7 @@ class Desk:
     def get_robot_state(self):
         return CallResult(True, {"holding": self.held or None})
 
-    def pick(self, object_id, next_container_id="", below=0.0):
+    def pick(self, object_id, next_container_id="", next_object_id="", below=0.0):
         assert not self.held
         self.held = object_id
         self.at.pop(object_id, None)
@@ -123,7 +123,7 @@ def test_bowls_are_filled_one_after_the_other():
     desk = Desk(BOWLS)
     calls = run(desk)
     assert [given for tool, given in calls if tool in ("pick", "place_in")] == [
-        {"object_id": "a", "next_container_id": "bowl_1"},
+        {"object_id": "a", "next_container_id": "bowl_1", "next_object_id": "b"},
         {"container_id": "bowl_1", "next_object_id": "b"},
         {"object_id": "b", "next_container_id": "bowl_2"},
         {"container_id": "bowl_2"},
