@@ -95,7 +95,8 @@ def insert_piece(
         if put.ok:
             executive.count(put, f"inserting the {called}")
             if fit.get("depth") is not None:
-                executive.work.inserted.add(name)
+                executive.work.inserted |= {name, str(put.data.get("seen_as") or name)}
+                executive.work.boards.add(str(fit["target_id"]))
             return True
         name = str((put.data or {}).get("seen_as") or name)
         if attempt + 1 < TRIES:

@@ -68,7 +68,9 @@ class Work:
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the object under its new id."""
     inserted: set[str] = field(default_factory=set)
-    """What was put into a recess, and seen there."""
+    """What was put into a recess, and seen there, by all ids that it had."""
+    boards: set[str] = field(default_factory=set)
+    """What these recesses are in: nothing that lies on one is taken away to make room."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)

@@ -258,8 +258,9 @@ def test_a_piece_that_fits_nothing_is_told_and_the_others_are_done_all_the_same(
     assert set(desk.turned) == {"b"} and desk.ended["status"] != "done" and "a fits no hole" in desk.ended["summary"].replace("(a) ", "")
 
 
+@pytest.mark.parametrize("called", ["a", "box_3"])
 @pytest.mark.parametrize("denied", [1, 9])
-def test_a_piece_that_a_check_does_not_see_in_its_recess_is_looked_at_again_and_no_other_is_taken_out(denied):
+def test_a_piece_that_a_check_does_not_see_in_its_recess_is_looked_at_again_and_no_other_is_taken_out(denied, called):
     """The hand hid a piece: others were put aside to make room for it, and what was checked in the end was that piece alone."""
     desk = KitDesk(KIT)
     claims = []
@@ -267,7 +268,7 @@ def test_a_piece_that_a_check_does_not_see_in_its_recess_is_looked_at_again_and_
     def finish(status, summary, code=""):
         claims.append(status)
         if status == "done" and len(claims) <= denied:
-            unmet = [{"object_id": "a", "relation": "on", "target_id": "plate", "reason": "not seen"}]
+            unmet = [{"object_id": called, "relation": "on", "target_id": "plate", "reason": "not seen"}]
             return CallResult(False, {"unmet": unmet}, "task_incomplete", "a is not seen on plate")
         desk.ended = {"status": status, "summary": summary, "code": code}
         return CallResult(True, {})
