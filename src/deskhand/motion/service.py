@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from deskhand.motion.run_timing import RunTimer, chained, legs_of_line
 from deskhand.motion.search import PADDINGS, GoalJoints, PathSearch, Query
 from deskhand.motion.timing import differences, rest_to_rest
 from deskhand.safety.envelope import Envelope
-from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, updated
+from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, same_scene, updated
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.types import IkSolution, JointState, MotionGoal, Plan, PlanOptions, SceneUpdate, StateCheck, Trajectory
 
@@ -34,6 +36,7 @@ ATTEMPTS = 3  # plans made anew when the envelope objects
 PREVIEW = 24
 NEARBY, MOST_NEAR = 0.05, 20  # [m] up to which distances are told, and how many
 IK_PER_POSE = 4
+SCENES = 8  # before, that are known again
 IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 
 
@@ -66,6 +69,7 @@ class MotionService:
         self._others = [name for name, joint in self.model.joints.items() if joint.kind != "fixed" and joint.mimic is None and name not in arm.joints]
         self._search = PathSearch(self.model, backend, self.envelope)
         self._scene = PlanningScene()
+        self._scenes, self._latest = deque([self._scene], maxlen=SCENES), 0
         self._scene_lock = threading.Lock()
         self._plans = PlanStore(arm.gripper.lever)
 
@@ -81,22 +85,29 @@ class MotionService:
         return self._scene
 
     def update_scene(self, update: SceneUpdate) -> None:
-        """Apply ``update`` as one; on an error nothing has changed. Plans made before expire. Raises ``scene_error``, ``invalid_input``."""
+        """Apply ``update`` as one; on an error nothing has changed. Plans made before expire, until what is told is again what they were made for.
+
+        Raises ``scene_error``, ``invalid_input``.
+        """
         with self._scene_lock:
             pose = self.model.tcp_pose(self._measured()) if update.attach or update.detach else np.eye(4)
-            self._scene = updated(self._scene, update, pose, self.arm, self.model.links)
+            new = updated(replace(self._scene, version=self._latest), update, pose, self.arm, self.model.links)
+            self._scene = next((old for old in self._scenes if same_scene(old, new)), new)
+            self._latest = max(self._latest, self._scene.version)
+            self._scenes.append(self._scene)
         log.info("planning scene %d: %d obstacles, holding %s", self._scene.version, len(self._scene.obstacles), self._scene.held and self._scene.held.id)
 
     def snapshot(self) -> tuple[Any, ...]:
         """The planning scene and the stored plans; the planner's random numbers are not part of it."""
         with self._scene_lock:
-            return self._scene, self._plans.snapshot()
+            return self._scene, self._plans.snapshot(), tuple(self._scenes), self._latest
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Go on from what :meth:`snapshot` gave."""
         with self._scene_lock:
-            self._scene = snapshot[0]
-            self._plans.restore(snapshot[1])
+            self._scene, plans, scenes, self._latest = snapshot
+            self._scenes = deque(scenes, maxlen=SCENES)
+            self._plans.restore(plans)
 
     # ------------------------------------------------------------ questions
 

@@ -20,8 +20,10 @@ def assembling(executive: TaskExecutive, tools: Collection[str], answers: list[s
     done = 0
     places = {str(seen["id"]): [float(value) for value in seen["position"][:2]] for seen in executive.objects}
 
+    boards = {str(act["target_id"]) for act in acts}
+
     def again(name: str, place: Place | None) -> str:
-        return seen_there(executive, name, place)
+        return seen_there(executive, name, place, boards)
 
     for act in acts:
         name, hole = str(act["object_id"]), [float(act["x"]), float(act["y"])]

@@ -7,7 +7,7 @@ instruction, the names of the tools offered and the results, nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -321,7 +321,7 @@ class Brain:
                 self._executive.problems.append((heard.code or "task_incomplete", heard.message))
             elif self._building and all(self._building.owns(str(item["object_id"])) for item in unmet):
                 yield from self._building.take_up(unmet)
-            elif {str(item["object_id"]) for item in unmet} <= self._executive.work.inserted:  # to make room for it others would be taken out of their recesses
+            elif all(self._in_recess(item) for item in unmet):  # to make room for it others would be taken out of their recesses
                 yield Call("move_home", {}, "My hand may be before what I look at.")
                 yield from self._executive.look("I look at the recesses again.")
             else:
@@ -329,6 +329,11 @@ class Brain:
         yield from _finish(
             "partly", " ".join(why for _, why in dict.fromkeys(self._executive.problems)) or "It did not stay where it was put.", "task_incomplete"
         )
+
+    def _in_recess(self, unmet: Mapping[str, Any]) -> bool:
+        """Whether what is denied is that something lies in its recess, by whatever id."""
+        work = self._executive.work
+        return str(unmet["object_id"]) in work.inserted or str(unmet.get("target_id")) in work.boards
 
 
 def _nouns(intents: Sequence[Intent]) -> list[Ref]:

@@ -65,8 +65,12 @@ def insert_piece(
         heard = yield Call("find_holes", wanted, f"Through which hole of {into} does it go?" if hole is None else f"How is {called} turned to fit?")
         unseen = heard.code == "unknown_object" if not heard.ok else not heard.data["fits"]
         if hole is not None and unseen and attempt + 1 < TRIES:  # seen before: this look has missed the recess, or has another id for the piece
-            if not (yield from executive.look("I saw both before; I look again.")):
+            if not (yield from _look_from_home(executive, "I saw both before; I look again.")):
                 return False
+            if _lies_at(executive, again(name, place), hole):
+                place = yield from _put_aside(executive, again, name, place, "it lies where it hides its recess", fit={"depth": 0.0})
+                if not (yield from executive.look("I look again before I retry.")):
+                    return False
             continue
         if not heard.ok or not heard.data["fits"]:
             boxes = "; ".join(sorted({row["object_id"] for row in heard.data["holes"]})) if heard.ok else ""
@@ -91,24 +95,41 @@ def insert_piece(
         if put.ok:
             executive.count(put, f"inserting the {called}")
             if fit.get("depth") is not None:
-                executive.work.inserted.add(name)
+                executive.work.inserted |= {name, str(put.data.get("seen_as") or name)}
+                executive.work.boards.add(str(fit["target_id"]))
             return True
         name = str((put.data or {}).get("seen_as") or name)
         if attempt + 1 < TRIES:
-            place = yield from _put_aside(name, put.message, fit)
+            if hole is not None:
+                place = [float(value) for value in (put.data or {}).get("spot", hole)[:2]]
+            place = yield from _put_aside(executive, again, name, place, put.message, fit)
         if attempt + 1 == TRIES or not (yield from executive.look("I look again before I retry.")):
             executive.count(put, f"inserting the {called}")
             return False
     return False
 
 
-def seen_there(executive: TaskExecutive, name: str, place: Place | None) -> str:
-    """The id of a piece in the newest look: what it was called, or what is seen where it was, where nothing is called so any more."""
+def seen_there(executive: TaskExecutive, name: str, place: Place | None, apart_from: Collection[str] = ()) -> str:
+    """The id of a piece in the newest look: what it was called, or what is seen where it was, where nothing is called so any more.
+
+    ``apart_from``: ids that it cannot be, of the boards on which it may lie.
+    """
     if place is None or any(str(seen["id"]) == name for seen in executive.objects):
         return name
-    apart = {str(seen["id"]): math.dist(seen["position"][:2], place) for seen in executive.objects}
+    apart = {str(seen["id"]): math.dist(seen["position"][:2], place) for seen in executive.objects if str(seen["id"]) not in apart_from}
     nearest = min(apart, key=lambda one: apart[one], default=name)
     return nearest if apart.get(nearest, math.inf) < SAME_PLACE else name
+
+
+def _lies_at(executive: TaskExecutive, name: str, hole: Sequence[float]) -> bool:
+    """Whether a piece is seen where its recess is."""
+    return any(str(seen["id"]) == name and math.dist(seen["position"][:2], hole) < SAME_PLACE for seen in executive.objects)
+
+
+def _look_from_home(executive: TaskExecutive, why: str) -> DecisionScript:
+    """A look with the arm out of the way, which may hide what is looked for, or have blurred it with what it is near to."""
+    yield Call("move_home", {}, "My hand may be before what I look at.")
+    return (yield from executive.look(why))
 
 
 def _found_again(executive: TaskExecutive, item: Ref, name: str) -> str:
@@ -119,13 +140,16 @@ def _found_again(executive: TaskExecutive, item: Ref, name: str) -> str:
     return str(found[0]["id"]) if len(found) == 1 else name
 
 
-def _put_aside(name: str, why: str, fit: Mapping[str, Any]) -> PlaceScript:
-    """Onto the desk with the piece: on the board it hides the hole."""
+def _put_aside(executive: TaskExecutive, again: Again, name: str, place: Place | None, why: str, fit: Mapping[str, Any]) -> PlaceScript:
+    """Onto the desk with the piece: on the board it hides the hole. One that no look has by its name is what is seen at its ``place``."""
     state = yield Call("get_robot_state", {}, f"That failed ({why}); is it still in the hand?")
     held = bool(state.ok and state.data.get("holding"))
     if not held:
-        held = (yield Call("pick", {"object_id": name}, "It lies where it hides the hole.")).ok
-    return (yield from _put_down(fit, "I put it down and try again.")) if held else None
+        picked = yield Call("pick", {"object_id": name}, "It lies where it hides the hole.")
+        if picked.code == "unknown_object" and (yield from _look_from_home(executive, "I do not see it any more; I look again.")):
+            picked = yield Call("pick", {"object_id": again(name, place)}, "It lies where it hides the hole.")
+        held = picked.ok
+    return (yield from _put_down(fit, "I put it down and try again.")) if held else place
 
 
 def _put_down(fit: Mapping[str, Any], why: str) -> PlaceScript:

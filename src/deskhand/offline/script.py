@@ -68,11 +68,19 @@ class Work:
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the object under its new id."""
     inserted: set[str] = field(default_factory=set)
-    """What was put into a recess, and seen there."""
+    """What was put into a recess, and seen there, by all ids that it had."""
+    boards: set[str] = field(default_factory=set)
+    """What these recesses are in: nothing that lies on one is taken away to make room."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)
     """Objects that others lay on then; uncovered they may turn out to be something else."""
+    next: str = ""
+    """What is picked after the object at hand, if all goes well; empty where that is not known."""
+
+    def onward(self, goal: Goal) -> dict[str, str]:
+        """What a call for the object of ``goal`` says of what comes after it."""
+        return {"next_object_id": self.next} if self.next not in ("", goal.object_id) else {}
 
     def rename(self, old: str, new: Goal) -> None:
         """What was known as ``old`` is the object of the goal ``new``, and was tried as often."""

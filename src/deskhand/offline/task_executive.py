@@ -47,7 +47,6 @@ class TaskExecutive:
         self._known: dict[str, Seen] = {}
         self._whole: dict[str, Seen] = {}  # as they were last seen in no container
         self._fresh = False
-        self._next = ""
         self.moved: dict[str, list[float]] = {}
         """Where the handle is that was moved last [m, world], by the words for what it is on."""
         self.again: Callable[[], list[Goal]] = list
@@ -152,7 +151,7 @@ class TaskExecutive:
             if goal.object_id in work.done or satisfied(goal, self.objects):
                 continue
             work.tries[goal.object_id] += 1
-            self._next = self._after(queue)
+            work.next = self._after(queue)
             if not (yield from self.fulfil(goal)):
                 queue.append(work.now(goal))
                 work.failed_after[goal.object_id] = self.done
@@ -238,7 +237,7 @@ class TaskExecutive:
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
         picked = CallResult(True)
         if not held:
-            onward = {"next_container_id": goal.target_id} if goal.relation == "in" else {}
+            onward = {"next_container_id": goal.target_id, **self.work.onward(goal)} if goal.relation == "in" else {}
             picked = yield Call("pick", {"object_id": goal.object_id, **onward}, f"{goal.object_id} {goal.relation} {goal.target_id}")
         if picked.code in HAND_FULL:
             held = yield from self._holding_already(goal)
@@ -311,8 +310,7 @@ class TaskExecutive:
         if goal.relation in SIDEWAYS:
             return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
-            onward = {"next_object_id": self._next} if self._next not in ("", goal.object_id) else {}
-            return (yield Call("place_in", {"container_id": goal.target_id, **onward}))
+            return (yield Call("place_in", {"container_id": goal.target_id, **self.work.onward(goal)}))
         return (yield Call("place_on", {"target_id": goal.target_id}))
 
     def _holding_already(self, goal: Goal) -> DecisionScript:

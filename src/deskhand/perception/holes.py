@@ -12,6 +12,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.closing import directions
 from deskhand.perception.color_edges import refined
+from deskhand.perception.desk_view import DeskView
 from deskhand.perception.outline_library import TURN as TURNED_ALIKE
 from deskhand.perception.outline_match import DrawnMatch, match_drawn, outlines_of
 from deskhand.types import Frame, SceneObject
@@ -22,6 +23,7 @@ GRAIN = 2  # cells for each pixel that a camera at usual distance sees
 SPACING = 0.003  # [m] between measured points of a surface that is seen whole, at most
 STANDS = 0.006  # [m] above a thin board from which on something stands on it: more than the noise of the depth, less than pieces stick out of a recess
 BIN, MOST = 0.002, 2.0  # [m] of heights that are counted together, and times as many as near the top that make another level the board's
+EDGE = 3  # pixels at the robot's outline whose depth is between its own and that of what is behind it
 THIN = 0.02  # [m] up to which a board is too thin for more than recesses
 NARROW = 0.005  # [m] that what is missing is wide at least
 LEVEL = 0.004  # [m] that points of a level upper side lie off it: noise of the depth ..
@@ -38,7 +40,8 @@ TURN = np.deg2rad(3.0)  # between the turns that are tried
 AS_GOOD = 0.03  # of overlap: turns that fit about as well
 APART = np.deg2rad(20.0)  # between turns that are told apart
 SAME_AFTER = {name: turn for name, turn in TURNED_ALIKE.items() if name in ("star", "square", "pentagon", "hexagon", "plus")}
-SURE = 0.6  # likelihood of an outline from which on it is taken to be as regular as that
+SURE = 0.6  # likelihood of an outline from which on it is taken to be as regular as that ..
+REGULAR = 0.8  # .. where it overlaps so much with itself so turned: as looks draw it a star by 0.87, a plus by 0.92, but a diamond, as a square, by 0.71
 
 
 @dataclass(frozen=True)
@@ -74,13 +77,22 @@ class Fit:
     closing: tuple[float, ...] = ()
 
 
-def find_holes(points: npt.NDArray[np.float32], item: SceneObject, frame: Frame | None = None) -> list[Hole]:
+def holes_in(view: DeskView, item: SceneObject) -> list[Hole]:
+    """Holes in the upper side of ``item`` as a whole picture shows it: an arm above it hides some, and stands on none."""
+    robot = cv2.dilate(view.robot.astype(np.uint8), np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
+    return find_holes(view.points.reshape(-1, 3), item, view.frame, robot.ravel())
+
+
+def find_holes(points: npt.NDArray[np.float32], item: SceneObject, frame: Frame | None = None, robot: Mask | None = None) -> list[Hole]:
     """Holes in the upper side of ``item``, the largest first; none where too little of that side is level.
 
     ``points`` (N, 3) [m, world], what a camera sees from above, NaN where it sees nothing; ``frame``: the picture, by whose colours edges are drawn.
+    ``robot`` (N,): which of the points are the robot's own.
     """
     size = np.asarray(item.size, dtype=float)
-    near = points[np.isfinite(points).all(axis=1)]
+    own_body = np.zeros(len(points), bool) if robot is None else robot
+    measured = np.isfinite(points).all(axis=1)
+    near, arm = points[measured & ~own_body], points[measured & own_body].astype(float)
     local = transform_points(inverse(item.pose), near.astype(float))
     within = (np.abs(local[:, :2]) < size[:2] / 2).all(axis=1)
     level = _level_of(near[within, 2], item)
@@ -101,7 +113,9 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject, frame: Frame 
     gone = (hull > 0) & (closed == 0)
     thin = level - item.bottom < THIN
     if thin and frame is not None:
-        gone &= ~_hidden(near[within & (near[:, 2] > level + STANDS)].astype(float), frame.world_T_camera[:3, 3], level, low, shape)
+        eye = frame.world_T_camera[:3, 3]
+        gone &= ~_hidden(near[within & (near[:, 2] > level + STANDS)].astype(float), eye, level, low, shape)
+        gone &= ~_shaded(arm[(arm[:, 2] > level) & (arm[:, 2] < eye[2] - STANDS)], eye, level, low, shape)
     missing = cv2.morphologyEx(np.asarray(gone, dtype=np.uint8), cv2.MORPH_OPEN, _square(NARROW))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(missing, connectivity=4)
     rim = cv2.erode(np.pad(hull, 8), _square(NARROW))[8:-8, 8:-8] == 0
@@ -122,11 +136,25 @@ def find_holes(points: npt.NDArray[np.float32], item: SceneObject, frame: Frame 
 def _hidden(points: Array, eye: Array, level: float, low: Array, shape: Array) -> Mask:
     """Cells over which something stands, ``points`` (N, 3) [m] of it, or that it hides from the camera."""
     hidden = np.zeros(tuple(shape), np.uint8)
-    behind = eye[:2] + (points[:, :2] - eye[:2]) * ((eye[2] - level) / (eye[2] - points[:, 2]))[:, None]
+    behind = _behind(points, eye, level)
     for start, end in zip(np.round((points[:, :2] - low) / CELL).astype(int), np.round((behind - low) / CELL).astype(int), strict=True):
         cv2.line(hidden, (int(start[1]), int(start[0])), (int(end[1]), int(end[0])), 1, 2 * GRAIN)
     grown = cv2.dilate(cv2.morphologyEx(hidden, cv2.MORPH_CLOSE, _square(SPACING)), _square(SPACING))
     return np.asarray(cv2.morphologyEx(grown, cv2.MORPH_OPEN, _square(NARROW)) > 0)
+
+
+def _shaded(points: Array, eye: Array, level: float, low: Array, shape: Array) -> Mask:
+    """Cells that what is above a board and does not stand on it, the arm, hides from the camera by ``points`` (N, 3) [m] of it."""
+    shaded = np.zeros(tuple(shape), np.uint8)
+    cells = np.round((_behind(points, eye, level) - low) / CELL).astype(int)
+    here = cells[((cells >= 0) & (cells < shape)).all(axis=1)]
+    shaded[here[:, 0], here[:, 1]] = 1
+    return np.asarray(cv2.dilate(cv2.morphologyEx(shaded, cv2.MORPH_CLOSE, _square(2 * SPACING)), _square(SPACING)) > 0)
+
+
+def _behind(points: Array, eye: Array, level: float) -> Array:
+    """Where (N, 2) [m] the lines of sight through ``points`` (N, 3), lower than the camera, meet a level."""
+    return np.asarray(eye[:2] + (points[:, :2] - eye[:2]) * ((eye[2] - level) / (eye[2] - points[:, 2]))[:, None])
 
 
 def _heights(points: npt.NDArray[np.float32], low: Array, shape: Array) -> npt.NDArray[np.float32]:
@@ -175,13 +203,24 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
 
 
 def _alike(fit: Fit, turns: Sequence[float]) -> Sequence[float]:
-    """Turns by which the piece looks like its hole: of a star, a square … all, from the mean of those that were found; else those."""
+    """Turns [rad] by which the piece looks like its hole: of a star, a square … all, from the mean of those that were found; else those."""
     name, share = fit.hole.likely[0] if fit.hole.likely else ("", 0.0)
     fold = SAME_AFTER.get(name, 0.0)
-    if share < SURE or not fold:
+    if share < SURE or not fold or not _is_regular(fit.hole.mask, fold):
         return turns
     mean = float(np.angle(np.exp(2j * np.pi * np.asarray(turns) / fold).mean())) * fold / (2 * np.pi)
     return [mean + fold * count for count in range(round(2 * np.pi / fold))]
+
+
+def _is_regular(mask: Mask, fold: float) -> bool:
+    """Whether a mask (N, N) looks the same about its middle after turns by ``fold`` [rad]."""
+    middle = (len(mask) - 1) / 2
+    for count in range(1, round(2 * np.pi / fold)):
+        turning = cv2.getRotationMatrix2D((middle, middle), float(np.degrees(fold * count)), 1.0)
+        turned = cv2.warpAffine(255 * mask.astype(np.uint8), turning, mask.shape) > 127
+        if (turned & mask).sum() < REGULAR * (turned | mask).sum():
+            return False
+    return True
 
 
 def worths(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneObject, holes: Sequence[Hole]) -> Array:

@@ -78,7 +78,7 @@ def find_stains(view: DeskView) -> list[Stain]:
     other, share = _other_colors(color, ground, table)
     dark = other & _neutral(share)
     parts = [*_parts(other & ~dark), *_parts(dark)]
-    shadows = _shadows(parts, dark, share, view.objects | view.robot)
+    shadows = _shadows(parts, dark, share, view.objects | view.robot | _high(view))
     kept = np.any([part for part, shadow in zip(parts, shadows, strict=True) if not shadow], axis=0) & table if parts else np.zeros_like(table)
     found = [_stain(ground[part], color[part]) for part in _parts(kept)]
     return sorted((stain for stain in found if stain.area >= SMALLEST), key=lambda stain: -stain.area)
@@ -112,11 +112,18 @@ def table_seen(view: DeskView) -> Mask:
     """
     around = np.zeros(view.valid.shape, np.uint8)
     cv2.drawContours(around, cv2.findContours((view.objects | view.robot).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0], -1, 1, cv2.FILLED)
-    above = cv2.dilate(around, np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
+    above = cv2.dilate(around | _high(view), np.ones((2 * EDGE + 1, 2 * EDGE + 1), np.uint8)) > 0
     with np.errstate(invalid="ignore"):
         flat = view.valid & (np.abs(view.points[..., 2]) < FLAT)
     closed = cv2.morphologyEx(flat.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((HOLES, HOLES), np.uint8)) > 0
     return np.asarray((flat | (closed & ~view.valid)) & ~above)
+
+
+def _high(view: DeskView) -> Mask:
+    """Pixels (H, W) of what is measured above the table, also where nobody looks for objects, as at the robot's foot; without single ones, which are noise."""
+    with np.errstate(invalid="ignore"):
+        high = view.valid & (view.points[..., 2] > FLAT)
+    return np.asarray(cv2.morphologyEx(high.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 
 
 def left_of(stains: list[Stain], low: Array, high: Array) -> float:

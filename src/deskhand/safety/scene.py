@@ -24,7 +24,7 @@ Pairs = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True)
 class PlanningScene:
-    """Obstacles, what is held, and what may touch. ``version`` grows with every change, so that old plans are known to be old.
+    """Obstacles, what is held, and what may touch. Every other scene has another ``version``, so that plans are known to be of another.
 
     Attributes:
         obstacles: by id, without the table.
@@ -108,6 +108,29 @@ def updated(scene: PlanningScene, update: SceneUpdate, world_T_tcp: Array, arm: 
     known = changed.names() | set(links)
     allow = frozenset(p for p in allow if set(p) <= known)
     return replace(changed, allow=allow | expand_pairs(update.allow, arm, links, changed))
+
+
+def same_scene(one: PlanningScene, other: PlanningScene) -> bool:
+    """Whether both say the same, whatever their versions."""
+    if one.allow != other.allow or one.obstacles.keys() != other.obstacles.keys() or (one.held is None) != (other.held is None):
+        return False
+    pairs = [(item, other.obstacles[name]) for name, item in one.obstacles.items()]
+    if one.held is not None and other.held is not None:
+        pairs.append((one.held, other.held))
+    return all(_same_object(*items) for items in pairs)
+
+
+def _same_object(one: CollisionObject, other: CollisionObject) -> bool:
+    if one is other:
+        return True
+    if one.id != other.id or len(one.shapes) != len(other.shapes) or not np.array_equal(one.pose, other.pose):
+        return False
+    return all(_same_shape(*shapes) for shapes in zip(one.shapes, other.shapes, strict=True))
+
+
+def _same_shape(one: Shape, other: Shape) -> bool:
+    arrays = ((one.pose, other.pose), (one.vertices, other.vertices), (one.faces, other.faces))
+    return (one.kind, tuple(one.size)) == (other.kind, tuple(other.size)) and all(np.array_equal(*both) for both in arrays)
 
 
 def check_object(item: CollisionObject, reserved: Iterable[str] = ()) -> None:

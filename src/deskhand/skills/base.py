@@ -14,7 +14,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
-from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.motion.obstacles import obstacle_from_object, obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.belief import Belief
 from deskhand.skills.meanwhile import Meanwhile
@@ -22,7 +22,7 @@ from deskhand.skills.out_of_view import OutOfView
 from deskhand.skills.presence import levelled
 from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
-from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
+from deskhand.types import Cancelled, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneObject, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -209,7 +209,7 @@ class SkillContext:
         with self.timed("planning"):
             return self.robot.plan_cartesian(waypoints, options)
 
-    def execute(self, plan: Plan, watch: Callable[[], bool | None] | None = None) -> ExecutionReport:
+    def execute(self, plan: Plan, watch: Callable[[], bool | None] | None = None) -> None:
         """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way; True halts the arm (``cancelled``).
 
         It is called by this thread, not by the one that takes what the robot sends: so it may measure.
@@ -225,7 +225,6 @@ class SkillContext:
             report = self.robot.execute(plan.id, None, cancelled)
         if not report.ok:
             raise DeskhandError(report.code, report.message, retry=report.code in HALTED)
-        return report
 
     def at_home(self) -> bool:
         """Whether the measured joints are the home pose's."""
@@ -314,17 +313,17 @@ class SkillContext:
                     raise
                 log.info("taken up again after %s: %s", error.code, error)
 
-    def attach(self, object_id: str) -> None:
-        """Tell the planner that the gripper holds this obstacle."""
+    def attach(self, object_id: str, lies: SceneObject | None = None) -> None:
+        """Tell the planner that the gripper holds this obstacle, where it is, or where it ``lies``."""
         with self.timed("planning"):
-            self.robot.update_scene(SceneUpdate(attach=object_id))
+            self.robot.update_scene(SceneUpdate(add=() if lies is None else (obstacle_from_object(lies),), attach=object_id))
         self.belief.attached = object_id
 
-    def detach(self) -> None:
-        """Tell the planner that the gripper is empty, when it thinks otherwise; what was held stays as an obstacle where it is."""
+    def detach(self, lies: SceneObject | None = None) -> None:
+        """Tell the planner that the gripper is empty, when it thinks otherwise; what was held stays as an obstacle where it is, or where it ``lies``."""
         if self.belief.attached:
             with self.timed("planning"):
-                self.robot.update_scene(SceneUpdate(detach=True))
+                self.robot.update_scene(SceneUpdate(add=() if lies is None else (obstacle_from_object(lies),), detach=True))
             self.belief.attached = ""
 
     def lost(self) -> None:

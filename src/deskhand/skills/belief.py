@@ -26,7 +26,7 @@ from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of, levelled
 from deskhand.skills.robot import Robot
 from deskhand.skills.seen_offset import SeenOffset
-from deskhand.types import Frame, Grasp, Scene, SceneObject
+from deskhand.types import Frame, Grasp, Plan, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
 
 if TYPE_CHECKING:
@@ -81,13 +81,33 @@ class Approached:
 
 
 @dataclass(frozen=True)
+class WayOn:
+    """From where something is put down to the next object, planned before it was let go.
+
+    Attributes:
+        plan: the way there.
+        there: how the fingers stand about the next object then.
+        moment: index of the state of the plan from which on a picture shows what was put down; None for never.
+        opened: how far apart [m] the fingers are on it.
+        rest: what is put down, where it is taken to come to rest.
+    """
+
+    plan: Plan
+    there: Approached
+    moment: int | None
+    opened: float
+    rest: SceneObject
+
+
+@dataclass(frozen=True)
 class Brought:
-    """The hand, at the tcp pose ``tcp`` (4, 4), holds the object where it is to be let go in the container, at ``spot``."""
+    """The hand, at the tcp pose ``tcp`` (4, 4), holds the object where it is to be let go in the container, at ``spot``; ``on``: the way on from there."""
 
     object_id: str
     container_id: str
     spot: Spot
     tcp: Array
+    on: WayOn | None = None
 
 
 class Belief:

@@ -11,18 +11,21 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
+from deskhand.grasping.collision import released_opening
 from deskhand.grasping.generator import support_height
 from deskhand.perception.track.presence import seen_at_place
 from deskhand.skills.base import EXPIRED, HALTED, REFUSED, UNREACHED, SkillContext
-from deskhand.skills.belief import Brought, Held
+from deskhand.skills.belief import Brought, Held, WayOn
 from deskhand.skills.carry import TOUCHED, is_held, settled
 from deskhand.skills.grasp_choice import Touch
 from deskhand.skills.into import FULL, contents_of, room_for
 from deskhand.skills.on_the_way import GRID, first_in_sight, index_now
-from deskhand.skills.placement_sampling import Spot
+from deskhand.skills.onward import way_on
+from deskhand.skills.placement_sampling import Spot, rest_of
 from deskhand.skills.presence import levelled
+from deskhand.skills.quick_look import put_of
 from deskhand.skills.room import room_in
-from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject
+from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, moved
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +33,21 @@ LEFT = 0.15  # share of an object still seen at its place above which the hand h
 CLEAR = 0.06  # [m] that it has been raised by when it is looked for at its place
 
 
+@dataclass(frozen=True)
+class Then:
+    """What comes after a pick: the ``container_id`` that it is put in, and the ``object_id`` of what is picked after that; empty where that is not known."""
+
+    container_id: str = ""
+    object_id: str = ""
+
+
 @dataclass
 class _Progress:
-    """How it went: ``why`` it was halted, ``looked`` whether its place was seen, empty."""
+    """How it went: ``why`` it was halted, ``looked`` whether its place was seen, empty; the way ``on``, once it has been planned."""
 
     why: str = ""
     looked: bool = False
+    on: WayOn | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +82,8 @@ def course(ctx: SkillContext, scene: Scene, item: SceneObject, grasp: Grasp, wid
     return Course(item, grasp, *planned, ctx.robot.tcp_pose().copy(), moment)
 
 
-def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_id: str, lift: float) -> bool | None:
-    """Along the course, the fingers ``width`` [m] apart. They and a picture must say all along that it is held.
+def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, then: Then, lift: float) -> bool | None:
+    """Along the course, the fingers ``width`` [m] apart. They and a picture must say all along that it is held. On the way the way on from there is planned.
 
     Returns:
         Whether a picture has shown that it has left its place. None where the plan holds no more: nothing has moved.
@@ -80,18 +92,21 @@ def bring(ctx: SkillContext, scene: Scene, way: Course, width: float, container_
         DeskhandError: ``grasp_failed`` when it is not held; what was in the hand, if anything, is above where it was again, or near that. Those of motion.
     """
     item, progress = way.item, _Progress()
-    with _holding(ctx, scene, _held(ctx, item, way.grasp, width, way.closed_at)):
+    held = _held(ctx, item, way.grasp, width, way.closed_at)
+    with _holding(ctx, scene, held):
         try:
-            _go(ctx, way, scene, progress)
+            _go(ctx, way, scene, progress, then)
         except DeskhandError as error:
             if error.code == EXPIRED:
-                log.info("%s is not brought to %s in one motion: %s", item.id, container_id, error)
+                log.info("%s is not brought to %s in one motion: %s", item.id, then.container_id, error)
                 return None
             if error.code not in HALTED and not progress.why:
                 raise
             _back(ctx, way.closed_at, lift)
-            raise DeskhandError("grasp_failed", f"{item.id} was brought to {container_id}, and halted on the way: {progress.why or error.message}") from error
-    ctx.belief.brought = Brought(item.id, container_id, way.spot, ctx.robot.tcp_pose().copy())
+            raise DeskhandError(
+                "grasp_failed", f"{item.id} was brought to {then.container_id}, and halted on the way: {progress.why or error.message}"
+            ) from error
+    ctx.belief.brought = Brought(item.id, then.container_id, way.spot, ctx.robot.tcp_pose().copy(), progress.on)
     return progress.looked
 
 
@@ -142,22 +157,26 @@ def _planned(ctx: SkillContext, held: Held, container: SceneObject, touch: Touch
     return None
 
 
-def _go(ctx: SkillContext, way: Course, scene: Scene, progress: _Progress) -> None:
+def _go(ctx: SkillContext, way: Course, scene: Scene, progress: _Progress, then: Then) -> None:
     """Along ``way``; halted when the fingers, or a picture of where it was, say that it is not held. What it touches down on just above is where it goes."""
     held = ctx.belief.held
     assert held is not None
-    asked = False
+    asked, planned = way.moment is None, not then.object_id or ctx.robot.arm.gripper.one_sided
 
     def watch() -> bool:
-        nonlocal asked
+        nonlocal asked, planned
         if not is_held(ctx, held):
             progress.why = "the fingers do not stand as they did"
             return True
-        if asked or way.moment is None or index_now(ctx, way.plan) < way.moment or ctx.robot.tcp_pose()[2, 3] < way.closed_at[2, 3] + CLEAR:
+        if (asked and planned) or ctx.robot.tcp_pose()[2, 3] < way.closed_at[2, 3] + CLEAR:
             return False
-        asked = True
-        progress.why = _not_gone(ctx, scene, way.item)
-        progress.looked = not progress.why
+        if asked:
+            planned = True
+            progress.on = _way_on(ctx, way, held, then)
+        elif way.moment is not None and index_now(ctx, way.plan) >= way.moment:
+            asked = True
+            progress.why = _not_gone(ctx, scene, way.item)
+            progress.looked = not progress.why
         return bool(progress.why)
 
     try:
@@ -169,6 +188,19 @@ def _go(ctx: SkillContext, way: Course, scene: Scene, progress: _Progress) -> No
             log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
             return
         raise
+    finally:
+        if not ctx.belief.attached:
+            ctx.attach(held.object.id, moved(held.object, ctx.robot.tcp_pose() @ held.tcp_T_object))
+
+
+def _way_on(ctx: SkillContext, way: Course, held: Held, then: Then) -> WayOn | None:
+    """On from where it will be let go, planned for a desk on which it lies there."""
+    before = ctx.belief.scene
+    assert before is not None
+    put = put_of(held, rest_of(held, way.spot), before.get(then.container_id))
+    opened = released_opening(held.width, ctx.robot.arm.gripper)
+    ctx.detach(put.item)
+    return way_on(ctx, put, before, then.object_id, way.plan.end, way.spot.release, opened)
 
 
 def _not_gone(ctx: SkillContext, scene: Scene, item: SceneObject) -> str:

@@ -20,7 +20,7 @@ from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
 from deskhand.skills.grasp_choice import Touch
 from deskhand.skills.placement_sampling import Spot
-from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
+from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, moved
 
 log = logging.getLogger(__name__)
 
@@ -216,8 +216,11 @@ def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, st
 class NextMotion(Protocol):
     """Where the hand goes from what it lets go, instead of up."""
 
+    opened: float
+    """How far apart [m] the fingers shall be for it, at least."""
+
     def plan(self, touch: Touch, opened: float) -> None:
-        """While the fingers open, which will be ``opened`` [m] apart and may ``touch`` what they let go."""
+        """While the fingers open, which will be ``opened`` [m] apart and may ``touch`` what they let go: it is told to the planner as let go."""
 
     def go(self, touch: Touch) -> Scene | None:
         """The scene that was seen on the way; None where it could not go."""
@@ -229,13 +232,12 @@ def release(ctx: SkillContext, held: Held, near: Collection[str] = (), onward: N
     ctx.belief.disturb()
     width = max(held.width, ctx.width())
     gripper = ctx.robot.arm.gripper
-    opened = released_opening(width, gripper)
     allow = tuple(("gripper", name) for name in (held.object.id, *near))
     attached, direct = ctx.belief.attached, onward if not gripper.one_sided else None
+    opened = max(released_opening(width, gripper), direct.opened if direct is not None else 0.0)
 
     def plan_on(onward: NextMotion) -> None:
         try:
-            ctx.detach()  # for the planner it stands where it is let go
             onward.plan(allow, opened)
         except DeskhandError as error:  # whether they open counts more; it is planned again then
             log.info("nothing is planned while the fingers open: %s: %s", error.code, error)
@@ -246,7 +248,7 @@ def release(ctx: SkillContext, held: Held, near: Collection[str] = (), onward: N
             raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     except DeskhandError:
         if attached and not ctx.belief.attached:
-            ctx.attach(attached)
+            ctx.attach(attached, moved(held.object, ctx.robot.tcp_pose() @ held.tcp_T_object))
         raise
     ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()

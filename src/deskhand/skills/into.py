@@ -6,7 +6,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.skills.base import SkillContext
-from deskhand.skills.belief import Held
+from deskhand.skills.belief import Brought, Held
 from deskhand.skills.change_detection import inside_container
 from deskhand.skills.placement_sampling import Spot, spots_in
 from deskhand.skills.reach import lean_axis
@@ -17,12 +17,12 @@ FULL = 0.05  # share of a container's room that must be free
 STAYED = 0.004  # [m] that the hand may be from where it brought something
 
 
-def brought_to(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | None:
+def brought_to(ctx: SkillContext, held: Held, container: SceneObject) -> Brought | None:
     """Where in the container ``held`` is to be let go, if the hand has brought it there already; asked once."""
     brought, ctx.belief.brought = ctx.belief.brought, None
     if brought is None or (brought.object_id, brought.container_id) != (held.object.id, container.id):
         return None
-    return brought.spot if np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - brought.tcp[:3, 3]) < STAYED else None
+    return brought if np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - brought.tcp[:3, 3]) < STAYED else None
 
 
 def contents_of(scene: Scene, container: SceneObject) -> tuple[str, ...]:

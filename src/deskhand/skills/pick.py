@@ -16,7 +16,7 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.track.presence import Seen, seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import SkillContext, SkillError, skill
-from deskhand.skills.bring import Course, bring, course
+from deskhand.skills.bring import Course, Then, bring, course
 from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.grasp_choice import AGAIN, OPEN_ENOUGH, PREGRASP, UNPLANNED, find_grasp, way_back
@@ -34,6 +34,7 @@ SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is
 WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another object between them
 LEFT = 0.2  # share of an object still seen at its place above which the hand holds a part of what was taken for one object
 APART = 0.03  # [m]
+NOTHING = Then()
 _Asked = tuple[tuple[float, ...], float]
 """Of a grasp: along which directions it closes [rad], how much is below the finger tips [m]."""
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
@@ -70,11 +71,9 @@ class _Trace:
 
 
 @skill
-def pick(
-    ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), below: float = 0.0, next_container_id: str = ""
-) -> SkillResult:
+def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS, closing: Sequence[float] = (), below: float = 0.0, then: Then = NOTHING) -> SkillResult:
     """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
-    ``next_container_id``: where it will be put: it is brought there in the same motion, if it can be, and held there.
+    ``then``: where it will be put: it is brought there in the same motion, if it can be, and held there; and what is picked after that.
     ``closing``: directions [rad about the vertical, 0 along x of the world] along which the fingers shall close, where they can; none: any.
     ``below`` [m]: of the object that shall be under the finger tips, as what goes into a hole has to be; as much as there is where no grasp leaves that.
 
@@ -90,18 +89,18 @@ def pick(
     item = scene.get(object_id)
     trace = _Trace({"attempts": 0, "failures": []}, [])
     try:
-        return _pick(ctx, scene, item, attempts, (tuple(closing), below), next_container_id, trace)
+        return _pick(ctx, scene, item, attempts, (tuple(closing), below), then, trace)
     except DeskhandError:
         _own_up(ctx, trace)
         raise
 
 
-def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
+def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, asked: _Asked, then: Then, trace: _Trace) -> SkillResult:
     """Attempts, each from a new look."""
     while True:
         trace.data["attempts"] += 1
         try:
-            return _attempt(ctx, scene, item, asked, into if trace.data["attempts"] == 1 else "", trace)
+            return _attempt(ctx, scene, item, asked, then if trace.data["attempts"] == 1 else NOTHING, trace)
         except DeskhandError as error:
             trace.data["failures"].append(error.code)
             if error.code not in AGAIN:
@@ -116,7 +115,7 @@ def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, ask
             item = _find_again(scene, item, trace)
 
 
-def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, into: str, trace: _Trace) -> SkillResult:
+def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, then: Then, trace: _Trace) -> SkillResult:
     gripper = ctx.robot.arm.gripper
     ctx.step(0.15, f"find a grasp for {item.id}")
     parts = [part.id for part in siblings_of(scene, item)]
@@ -132,10 +131,10 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, asked: _Asked, 
     if approach is not None:
         ctx.execute(approach)
     move_onto(ctx, grasp, trace.touch)
-    closed_width = _close(ctx, scene, item, grasp, parts, into if not parts else "", trace)
+    closed_width = _close(ctx, scene, item, grasp, parts, then.container_id if not parts else "", trace)
     if trace.course is not None:
-        ctx.step(0.65, f"bring {item.id} to {into}")
-        if (looked := bring(ctx, scene, trace.course, closed_width, into, LIFT)) is not None:
+        ctx.step(0.65, f"bring {item.id} to {then.container_id}")
+        if (looked := bring(ctx, scene, trace.course, closed_width, then, LIFT)) is not None:
             return _brought(ctx, item, grasp, closed_width, looked, trace)
     ctx.step(0.65, f"lift {item.id}")
     lifted = _lift(ctx, trace)

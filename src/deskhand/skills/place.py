@@ -15,7 +15,7 @@ from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object, stray
 from deskhand.skills.into import FULL, brought_to, contents_of, room_for
 from deskhand.skills.onward import Onward
-from deskhand.skills.placement_sampling import Spot
+from deskhand.skills.placement_sampling import Spot, rest_of
 from deskhand.skills.quick_look import Put, put_of, quick_look
 from deskhand.skills.room import room_in
 from deskhand.skills.why import other_container
@@ -47,11 +47,13 @@ def place_in(ctx: SkillContext, container_id: str, next_object_id: str = "") -> 
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
     slipped, seen = False, None
     try:
-        spot = brought_to(ctx, held, container) or carry(
-            ctx, held, lambda tilt: room_for(ctx, container, tilt), (container_id, *contents_of(ctx.belief.everything(), container))
-        )
-        put = put_of(held, _rest(held, spot), container)
-        seen = release(ctx, held, onward=Onward(ctx, put, scene, next_object_id) if next_object_id else None)
+        if (brought := brought_to(ctx, held, container)) is not None:
+            spot, planned = brought.spot, brought.on
+        else:
+            touched = (container_id, *contents_of(ctx.belief.everything(), container))
+            spot, planned = carry(ctx, held, lambda tilt: room_for(ctx, container, tilt), touched), None
+        put = put_of(held, rest_of(held, spot), container)
+        seen = release(ctx, held, onward=Onward(ctx, put, scene, next_object_id, planned) if next_object_id else None)
     except DeskhandError as error:
         fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
         if fallen is None:
@@ -97,15 +99,8 @@ def look_after(
     return after, found, data
 
 
-def _rest(held: Held, spot: Spot) -> Array:
-    """The pose (4, 4) in which it should come to rest."""
-    rest = spot.release @ held.tcp_T_object
-    rest[2, 3] -= spot.fall
-    return np.asarray(rest)
-
-
 def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot, slipped: bool, seen: Scene | None) -> SkillResult:
-    rest = _rest(held, spot)
+    rest = rest_of(held, spot)
     after, found, data = look_after(ctx, held, before, rest, None if slipped else put_of(held, rest, container), seen)
     name = held.object.id
     now = same_object(after, container)

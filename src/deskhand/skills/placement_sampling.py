@@ -54,6 +54,13 @@ class Spot:
     inside: bool = True
 
 
+def rest_of(held: Held, spot: Spot) -> Array:
+    """The pose (4, 4) in which it should come to rest when it is let go at ``spot``."""
+    rest = spot.release @ held.tcp_T_object
+    rest[2, 3] -= spot.fall
+    return np.asarray(rest)
+
+
 def spots_in(
     scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = len(YAWS), axis: Array | None = None
 ) -> list[Spot]:

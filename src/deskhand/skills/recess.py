@@ -11,7 +11,7 @@ import numpy as np
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
 from deskhand.perception.boards import boards
 from deskhand.perception.desk_view import view_of
-from deskhand.perception.holes import find_holes, piece_of
+from deskhand.perception.holes import holes_in, piece_of
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.grasp_choice import ALONG
@@ -77,7 +77,7 @@ def outline_of(ctx: SkillContext, scene: Scene, target: SceneObject, hole: Array
     with ctx.timed("perception"):
         view = view_of(ctx.robot.observe(), ctx.robot.joint_state(), ctx.robot.arm)
         wholes = [whole for whole, parts in boards(scene.objects) if target.id in [part.id for part in parts]]
-        found = [one for whole in wholes for one in find_holes(view.points.reshape(-1, 3), whole, view.frame)]
+        found = [one for whole in wholes for one in holes_in(view, whole)]
     near = [one for one in found if float(np.linalg.norm(one.centre - hole)) < SAME]
     return piece_of(near[0]) if near else np.zeros((1, 2))
 

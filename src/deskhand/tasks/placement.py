@@ -18,6 +18,9 @@ AT_REST = 0.03
 FLOOR = -0.03
 """Below this height of its centre an object has fallen off the desk [m]."""
 
+RIM = 0.01
+"""From the top of the case of a drawer down to the rim of the drawer, at least [m]."""
+
 
 @dataclass(frozen=True)
 class Footprint:
@@ -102,6 +105,13 @@ def in_bowl(item: TruthObject, bowl: FixtureSpec) -> bool:
     """True when ``item`` lies in a bowl that stands fast: its centre over the bowl, its lowest point below the rim."""
     low = float(outline(item)[:, 2].min() - bowl.pose[2, 3])
     return bool(np.hypot(*(item.pose[:2, 3] - bowl.pose[:2, 3])) <= min(bowl.size[:2]) / 2 and -0.005 <= low <= bowl.size[2] - 0.003)
+
+
+def in_drawer(item: TruthObject, drawer: FixtureSpec, opened: float) -> bool:
+    """True when ``item`` lies in a drawer that is out by ``opened`` [m]: all of it between the walls of its tray, its lowest point below their rim."""
+    points = (outline(item) - drawer.pose[:3, 3]) @ drawer.pose[:3, :3] + [opened, 0.0, 0.0]
+    low = float(points[:, 2].min())
+    return bool(np.all(np.abs(points[:, :2]) <= np.asarray(drawer.size[:2]) / 2) and -0.005 <= low <= drawer.size[2] - RIM)
 
 
 def where_is(item: TruthObject, containers: dict[str, tuple[TruthObject, float]], in_hand: tuple[str, ...]) -> str:

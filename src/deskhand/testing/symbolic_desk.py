@@ -59,7 +59,7 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "check_goal": ("none", schema(conditions={"type": "array", "items": {"type": "object"}})),
     "get_robot_state": ("none", schema()),
     "check_reachable": ("none", schema(object_id=TEXT)),
-    "pick": ("motion", schema(object_id=TEXT, next_container_id={**TEXT, "default": ""})),
+    "pick": ("motion", schema(object_id=TEXT, next_container_id={**TEXT, "default": ""}, next_object_id={**TEXT, "default": ""})),
     "separate": ("motion", schema(object_id=TEXT)),
     "place_in": ("motion", schema(container_id=TEXT, next_object_id={**TEXT, "default": ""})),
     "place_on": ("motion", schema(target_id=TEXT)),

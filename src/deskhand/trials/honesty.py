@@ -16,7 +16,7 @@ from deskhand.skills.belief import Belief
 from deskhand.tasks.balance_goals import pan_of
 from deskhand.tasks.cliport.kits import KIT, not_in_recess
 from deskhand.tasks.eb_goals import InSorter, unmet
-from deskhand.tasks.placement import FLOOR, in_bowl, is_inside, outline
+from deskhand.tasks.placement import FLOOR, in_bowl, in_drawer, is_inside, outline
 from deskhand.world.relations import DIRECTIONS
 
 SAME = 0.035  # [m] between where an object is seen and where it is
@@ -26,7 +26,7 @@ ABOUT, FLAT = 0.005, 0.98  # [m] of the middle of a ring from the axis of its pe
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of an object and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
-SORTER = "shape_sorter"
+SORTER, DRAWER = "shape_sorter", "drawer"
 READ = 0.0015  # [m] that the difference of two pans may be read wrong: what still counts as level, and what a reading errs by in 95 of 100
 Load = tuple[frozenset[str], frozenset[str]]
 """Names of what lies on the left and on the right pan."""
@@ -178,6 +178,7 @@ class Honesty:
         walls = {spec.name: spec.wall for spec in self.world.objects if spec.kind in CONTAINER_KINDS}
         inside = [name for name, wall in walls.items() if is_inside(item, now.get(name), wall)]
         inside += [bowl.name for bowl in self._bowls() if in_bowl(item, bowl)]
+        inside += [one.name for one in self.world.fixtures if one.kind == DRAWER and in_drawer(item, one, now.joints[joint_name(one.name, DRAWER)])]
         if not inside:
             return f"{item.name} lies in no container, at {_at(item)}"
         return "" if not wanted or wanted in inside else f"{item.name} is in {inside[0]}, not in {wanted}"

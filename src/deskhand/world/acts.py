@@ -29,12 +29,14 @@ LOOKS = frozenset(("detect_objects", "look", "describe_scene", *CORRECTS))
 
 _ANNOUNCED = {"pick": ("next_container_id", "place_in", "container_id"), "place_in": ("next_object_id", "pick", "object_id")}
 """Tools that may be told what comes next, and begin with it: the argument, the tool, and that one's argument."""
+_PLANNED = {"pick": ("next_object_id",)}
+"""Arguments that say what comes later: it is planned, and not begun."""
 
 
 def announced(tool: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, dict[str, Any]] | None]:
     """The arguments of a call without what comes next, and the call (tool, arguments) that this is, or None."""
     key, after, its = _ANNOUNCED.get(tool, ("", "", ""))
-    plain = {name: value for name, value in arguments.items() if name != key}
+    plain = {name: value for name, value in arguments.items() if name != key and name not in _PLANNED.get(tool, ())}
     return plain, (after, {its: arguments[key]}) if key and arguments.get(key) else None
 
 

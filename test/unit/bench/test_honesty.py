@@ -1,5 +1,7 @@
 """Reports of success against ground truth: true ones pass, each kind of false one is caught."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,29 @@ def test_of_what_lay_on_an_object_and_fell_off_on_the_way_nothing_is_claimed(one
     pick = "pick", {"object_id": "block_1"}, _truth((0.0, 0.1, 0.015), (0.0, 0.1, 0.045)), both
     place = "place_at", {"x": 0.1, "y": 0.0}, both, _truth((one, 0.0, 0.015), (two, 0.0, 0.015))
     assert (not _judge_all(pick, place)) == honest
+
+
+@pytest.mark.parametrize(
+    ("place", "opened", "honest"),
+    [
+        ((0.09, 0.0, 0.03), 0.1, True),
+        ((0.09, 0.0, 0.03), 0.0, False),  # before the one that is shut
+        ((0.09, 0.06, 0.03), 0.1, False),  # beside it
+        ((0.20, 0.0, 0.09), 0.1, False),  # on the case
+        ((0.09, 0.0, 0.015), 0.1, True),
+    ],
+)
+def test_what_lies_in_a_drawer_is_known_by_how_far_it_is_out(place, opened, honest):
+    belief = Belief()
+    drawer = SceneObject("drawer_1", "drawer", "brown", "box", np.array([0.1, 0.14, 0.06]), pose_at(0.08, 0.0, 0.03), np.zeros((0, 3), np.float32), 1.0)
+    belief.scene = Scene((replace(drawer, is_container=True),), Table(np.eye(4), (0.9, 1.1)), 0.0)
+    fixture = FixtureSpec("drawer", "drawer", (0.15, 0.14, 0.075), (1, 0, 0), pose_at(0.2, 0.0, 0.0))
+    world = WorldSpec(tuple(ObjectSpec(name, "block", SIZE, (1, 0, 0), 0.02, np.eye(4)) for name in ("one", "two")), fixtures=(fixture,))
+    truths = iter([replace(truth, joints={"drawer/drawer": opened}) for truth in (HELD, _truth(place, (0.0, -0.1, 0.015)))])
+    honesty = Honesty(world, lambda: next(truths), belief)
+    honesty.event({"event": "start", "id": "1", "tool": "place_in", "arguments": {"container_id": "drawer_1"}})
+    honesty.event({"event": "end", "id": "1", "tool": "place_in", "code": "", "data": {"message": "it is in it"}})
+    assert (not honesty.false) == honest
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,26 @@ def test_a_plan_is_used_once_and_expires_when_the_world_changes() -> None:
     assert code_of(service.take, name) == "plan_expired"
 
 
+def test_a_plan_holds_again_in_the_scene_that_it_was_made_for() -> None:
+    """As one made for a desk on which lies what the hand still holds."""
+    desk = make_desk()
+    service, where = desk.service, (0.02, 0.02, 0.04)
+    service.update_scene(SceneUpdate(add=(box("held", 0.1, 0.3, 0.02, where),)))
+    service.update_scene(SceneUpdate(attach="held"))
+    service.update_scene(SceneUpdate(add=(box("held", -0.1, 0.25, 0.02, where),), detach=True))
+    plan = service.plan_motion(MotionGoal(named="upright")).id
+    service.update_scene(SceneUpdate(attach="held"))
+    assert service.scene.held is not None
+    service.update_scene(SceneUpdate(add=(box("held", -0.1, 0.25, 0.02, where),), detach=True))
+    assert service.take(plan).id == plan
+    other = service.plan_motion(MotionGoal(named="upright")).id
+    service.update_scene(SceneUpdate(add=(box("held", -0.1, 0.251, 0.02, where),)))
+    assert code_of(service.take, other) == "plan_expired"
+    new = service.scene.version
+    service.update_scene(SceneUpdate(add=(box("held", -0.1, 0.252, 0.02, where),)))
+    assert service.scene.version > new  # no number is given twice
+
+
 def test_what_the_scene_or_time_has_overtaken_is_not_kept_and_still_says_why() -> None:
     desk = make_desk()
     service, kept = desk.service, lambda: len(desk.service.snapshot()[1][1])

@@ -72,7 +72,7 @@ class Desk:
         self.lids = [color for number, color in enumerate(self.lids, start=2) if object_id != f"box_{number}"]
         return CallResult(True, {"height_before": 0.2, "height_after": 0.09})
 
-    def pick(self, object_id, next_container_id=""):
+    def pick(self, object_id, next_container_id="", next_object_id=""):
         self.held = object_id
         return CallResult(True, {"object_id": object_id, "width": 0.03})
 

@@ -18,7 +18,7 @@ def test_a_stop_or_a_dead_node_ends_the_task_at_once_with_its_code(code: str) ->
     robot = desk(faults={"pick:block_2": fail(code, 99)})
     outcome = run(robot)
     assert (outcome.success, outcome.code) == (False, code)
-    assert robot.calls[-1] == ("pick", {"object_id": "block_2", "next_container_id": "tray_1"})
+    assert robot.calls[-1] == ("pick", {"object_id": "block_2", "next_container_id": "tray_1", "next_object_id": "cup_1"})
     assert f"Made to fail with {code}" in outcome.summary
     assert "Done (as each was put down, not checked again since): the red block (block_1) in the red tray (tray_1)" in outcome.summary
     assert "Not done" in outcome.summary
@@ -139,5 +139,5 @@ def test_steps_are_told_while_they_happen_and_kept() -> None:
     assert told[0] == (1, "detect_objects", False)
     assert [step.tool for step in outcome.steps][:3] == ["detect_objects", "submit_plan", "pick"]
     assert outcome.steps[0].used is True
-    assert outcome.to_json()["steps"][2]["arguments"] == {"object_id": "block_1", "next_container_id": "tray_1"}
+    assert outcome.to_json()["steps"][2]["arguments"] == {"object_id": "block_1", "next_container_id": "tray_1", "next_object_id": "block_2"}
     assert all(step.finished for step in outcome.steps)

@@ -37,7 +37,7 @@ class Desk:
         base = {**self._item(0, "box_9"), "color": "green", "size": [0.3, 0.09, 0.045]}
         return CallResult(True, {"objects": [tray, base, *(self._item(number, name) for number, name in enumerate(self.grams))]})
 
-    def pick(self, object_id, next_container_id=""):
+    def pick(self, object_id, next_container_id="", next_object_id=""):
         assert not self.held and object_id in self.grams
         self.held = object_id
         self.pan.pop(object_id, None)

@@ -4,10 +4,12 @@ import cv2
 import numpy as np
 import pytest
 
-from deskhand.perception.holes import CELL, find_holes
+from deskhand.geometry import make_transform
+from deskhand.perception.closing import directions
+from deskhand.perception.holes import CELL, Fit, Hole, _alike, find_holes, piece_of
 from deskhand.perception.outline_match import outlines_of
 from deskhand.sim.fixtures.outlines import natural_sides, outline, widened
-from deskhand.types import SceneObject
+from deskhand.types import CameraIntrinsics, Frame, SceneObject
 from deskhand.types.outline_names import OUTLINE_NAMES
 
 TOP = 0.06
@@ -110,3 +112,39 @@ def test_shapes_of_puzzles_are_told_by_their_outline_among_letters(name):
     drawn = np.zeros((121, 121), np.uint8)
     cv2.fillPoly(drawn, [np.round(outline(name, sides) @ np.array([[c, s], [-s, c]]) / CELL + 60).astype(np.int32)], 1)
     assert outlines_of(drawn > 0, wide=True)[0][0] == name
+
+
+def from_the_side():
+    """A picture of one colour by a camera 65 cm above the desk and 50 cm beside its middle."""
+    eye = np.array([0.5, 0.0, 0.65])
+    forward = -eye / np.linalg.norm(eye)
+    right = np.array([0.0, 1.0, 0.0])
+    pose = make_transform(np.column_stack([right, np.cross(forward, right), forward]), eye)
+    return Frame(np.full((480, 640, 3), 120, np.uint8), np.ones((480, 640), np.float32), CameraIntrinsics(640, 480, 600.0, 600.0, 320.0, 240.0), pose, 0.0)
+
+
+@pytest.mark.parametrize(("high", "told"), [(0.27, 2), (0.03, 1)])
+def test_an_arm_above_a_plate_stands_on_no_recess_of_it_and_hides_what_the_camera_cannot_see(high, told):
+    points, item = thin({"square": (0.03, -0.03), "triangle": (-0.03, 0.03)})
+    x, y = np.meshgrid(np.arange(-0.06, 0.06, 0.002), np.arange(0.015, 0.055, 0.002))  # over the triangle
+    arm = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, high)]).astype(np.float32)
+    seen, robot = np.vstack([points, arm]), np.arange(len(points) + len(arm)) >= len(points)
+    found = find_holes(seen, item, from_the_side(), robot)
+    assert len(found) == told
+    assert min(np.linalg.norm(hole.centre - [0.03, -0.03]) for hole in found) < 0.006
+    if told == 2:
+        assert len(find_holes(seen, item, from_the_side())) == 1, "as a thing that stands there it would cover the triangle"
+
+
+@pytest.mark.parametrize(("name", "sides", "ways"), [("diamond", (0.026, 0.036), 2), ("star", (0.034, 0.034), 5), ("square", (0.03, 0.03), 2)])
+def test_only_what_looks_the_same_after_its_turns_is_as_regular_as_what_it_is_taken_for(name, sides, ways):
+    """A diamond that is taken for a square (0.62) is closed on along its own sides, which are no right angle apart."""
+    drawn = np.zeros((121, 121), np.uint8)
+    cv2.fillPoly(drawn, [np.round(outline(name, sides) / CELL + 60).astype(np.int32)], 1)
+    taken = "square" if name == "diamond" else name
+    fit = Fit(Hole(np.zeros(2), 0.01, 1e-3, drawn > 0, ((taken, 0.65),)), 0.0, 0.9, np.zeros(2))
+    closing = directions(piece_of(fit.hole), _alike(fit, [0.0]))
+    assert len(closing) == ways
+    if name == "diamond":
+        apart = float(abs(np.diff(closing)[0]))
+        assert min(apart, np.pi - apart) == pytest.approx(2 * np.arctan2(26, 36), abs=0.06)

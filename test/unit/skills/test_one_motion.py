@@ -9,8 +9,10 @@ from deskhand.errors import DeskhandError
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills import pick as pick_module
+from deskhand.skills import place as place_module
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
+from deskhand.skills.bring import Then
 from deskhand.skills.onward import Onward
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
@@ -57,7 +59,7 @@ def test_an_object_goes_to_its_container_and_the_hand_to_the_next_in_two_motions
         can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
         looks, looked = [], ctx.belief.look
         ctx.belief.look = lambda robot: (looks.append(robot.now()), looked(robot))[1]
-        picked = pick(ctx, can, next_container_id=tray)
+        picked = pick(ctx, can, then=Then(tray))
         assert picked.ok and picked.data["second_look"] == "gone", picked.message
         assert len(motions) == 2  # to it, and with it to the tray
         assert simulation.truth().in_hand == ("can",) or list(simulation.truth().in_hand) == ["can"]
@@ -74,7 +76,7 @@ def test_an_object_goes_to_its_container_and_the_hand_to_the_next_in_two_motions
 def test_who_thinks_better_of_it_may_put_it_elsewhere(tmp_path):
     with desk(tmp_path) as (ctx, simulation):
         can, tray, other = named(ctx, "red"), named(ctx, "green"), named(ctx, "yellow")
-        assert pick(ctx, can, next_container_id=tray).ok
+        assert pick(ctx, can, then=Then(tray)).ok
         placed = place_in(ctx, other)
         assert placed.ok, placed.message
         assert np.linalg.norm(simulation.truth().get("can").pose[:2, 3] - simulation.truth().get("bin").pose[:2, 3]) < 0.08
@@ -92,7 +94,7 @@ def test_what_is_lost_on_the_way_is_not_said_to_be_held(tmp_path, motions, monke
             return 0.0 if begun and self.robot.now() < begun[0] + 0.5 else width(self)
 
         monkeypatch.setattr(SkillContext, "width", opened)
-        picked = pick(ctx, can, attempts=1, next_container_id=tray)
+        picked = pick(ctx, can, attempts=1, then=Then(tray))
         assert begun and not picked.ok and picked.code in ("grasp_failed", "object_lost")
         assert ctx.belief.held is None or ctx.belief.brought is None
         assert not list(simulation.truth().in_hand)
@@ -101,7 +103,7 @@ def test_what_is_lost_on_the_way_is_not_said_to_be_held(tmp_path, motions, monke
 def test_a_name_that_nobody_knows_is_no_harm(tmp_path):
     with desk(tmp_path) as (ctx, _):
         can, tray = named(ctx, "red"), named(ctx, "green")
-        assert pick(ctx, can, next_container_id="shelf_7").ok
+        assert pick(ctx, can, then=Then("shelf_7")).ok
         assert place_in(ctx, tray, next_object_id="cup_99").ok
 
 
@@ -122,17 +124,50 @@ def test_the_way_on_is_planned_while_the_fingers_move(tmp_path, monkeypatch):
     monkeypatch.setattr(Onward, "plan", while_opening)
     with desk(tmp_path) as (ctx, _):
         can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
-        picked = pick(ctx, can, next_container_id=tray)
+        picked = pick(ctx, can, then=Then(tray))
         assert picked.ok and len(closing) == 1 and closing[0] > picked.data["closed_width"] + 0.002
         placed = place_in(ctx, tray, next_object_id=block)
         assert placed.ok and len(opening) == 1 and opening[0][0] < opening[0][1] - 0.002
         assert ctx.belief.approached is not None and ctx.belief.approached.item.id == block
 
 
+def test_the_way_on_is_planned_while_it_is_brought(tmp_path, motions, monkeypatch):
+    """For a desk on which it lies where it will: nothing is planned once it is there, and the fingers open as wide as the next grasp wants."""
+    planned, release = [], place_module.release
+    plan = SkillContext.plan_line
+
+    def counted(self, waypoints, options=None):
+        planned.append(self.robot.now())
+        return plan(self, waypoints, options)
+
+    monkeypatch.setattr(SkillContext, "plan_line", counted)
+    with desk(tmp_path) as (ctx, simulation):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        assert pick(ctx, can, then=Then(tray, block)).ok
+        way = ctx.belief.brought.on
+        assert way.there.item.id == block and ctx.belief.attached == can  # held still, for the planner too
+        assert np.linalg.norm(way.rest.position[:2] - ctx.belief.scene.get(tray).position[:2]) < 0.08
+        arrived, wide = ctx.robot.now(), []
+        monkeypatch.setattr(place_module, "release", lambda *given, **named: (wide.append(named["onward"].opened), release(*given, **named))[1])
+        placed = place_in(ctx, tray, next_object_id=block)
+        assert placed.ok and len(motions) == 3 and planned and max(planned) < arrived
+        assert wide == [way.opened] and ctx.width() > way.there.grasp.width
+        assert ctx.belief.approached.item.id == block and not ctx.belief.attached
+        assert np.linalg.norm(ctx.robot.tcp_pose()[:2, 3] - simulation.truth().get("block").pose[:2, 3]) < 0.01
+
+
+def test_who_thinks_better_of_what_comes_next_goes_there(tmp_path, motions):
+    with desk(tmp_path) as (ctx, simulation):
+        can, block, tray, other = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green"), named(ctx, "yellow")
+        assert pick(ctx, can, then=Then(tray, block)).ok
+        assert place_in(ctx, other).ok and not ctx.belief.attached
+        assert np.linalg.norm(simulation.truth().get("can").pose[:2, 3] - simulation.truth().get("bin").pose[:2, 3]) < 0.08
+
+
 def test_fingers_that_do_not_open_still_hold_for_the_planner(tmp_path, monkeypatch):
     with desk(tmp_path) as (ctx, _):
         can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
-        assert pick(ctx, can, next_container_id=tray).ok
+        assert pick(ctx, can, then=Then(tray)).ok
         gripper = ctx.robot.gripper
 
         def stuck(width, force=None, cancelled=None):
@@ -146,7 +181,7 @@ def test_fingers_that_do_not_open_still_hold_for_the_planner(tmp_path, monkeypat
 
 @pytest.mark.parametrize("when", ["as it is brought", "as the hand goes on"])
 def test_a_plan_that_holds_no_more_is_made_otherwise(tmp_path, monkeypatch, when):
-    """What is gripped or let go may shift the arm from where the plan begins: nothing has moved, and it goes the longer way."""
+    """What is gripped or let go may shift the arm from where the plan begins: nothing has moved, and it is planned again, or goes the longer way."""
     execute, expired = SkillContext.execute, []
 
     def once(self, plan, watch=None):
@@ -159,10 +194,10 @@ def test_a_plan_that_holds_no_more_is_made_otherwise(tmp_path, monkeypatch, when
         can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
         if when == "as it is brought":
             monkeypatch.setattr(SkillContext, "execute", once)
-            picked = pick(ctx, can, attempts=1, next_container_id=tray)
+            picked = pick(ctx, can, attempts=1, then=Then(tray))
             assert expired and picked.ok and ctx.belief.brought is None and simulation.truth().in_hand
         else:
-            assert pick(ctx, can, next_container_id=tray).ok
+            assert pick(ctx, can, then=Then(tray)).ok
             monkeypatch.setattr(SkillContext, "execute", once)
             placed = place_in(ctx, tray, next_object_id=block)
-            assert expired and placed.ok and ctx.belief.approached is None and not simulation.truth().in_hand
+            assert expired and placed.ok and ctx.belief.approached.item.id == block and not simulation.truth().in_hand

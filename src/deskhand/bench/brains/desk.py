@@ -167,9 +167,15 @@ class LightDesk:
         raise DeskhandError("precondition_failed", "the camera stands still; detect_objects shows all there is.")
 
     def _pick(
-        self, ctx: ToolContext, object_id: str, closing: Sequence[float] | None = None, below: float = 0.0, next_container_id: str = ""
+        self,
+        ctx: ToolContext,
+        object_id: str,
+        closing: Sequence[float] | None = None,
+        below: float = 0.0,
+        next_container_id: str = "",
+        next_object_id: str = "",
     ) -> dict[str, Any]:
-        """``closing``, ``below`` and ``next_container_id``, where fingers grasp and go, are nothing to a desk without fingers."""
+        """Where fingers grasp and go, which is all that the other arguments say, is nothing to a desk without fingers."""
         assert self.belief.scene is not None
         seen = self.belief.scene.get(object_id)
         item = self.objects[object_id]

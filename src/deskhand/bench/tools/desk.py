@@ -310,8 +310,10 @@ class ScenarioDesk:
 
     # ------------------------------------------------------------ what others do to the desk
 
-    def put(self, name: str, pose: Array, settle: float = 0.5) -> None:
-        """A hand puts an object to world_T_object (4, 4); then ``settle`` [s] pass."""
+    def put(self, name: str, pose: Array, settle: float = 0.5) -> float:
+        """A hand puts an object to world_T_object (4, 4); then ``settle`` [s] pass. The simulated time [s] at which it does, which may be long after the call
+        where something else lets time pass.
+        """
         simulation = self.simulation
         body = simulation.built.object_bodies[self.names.index(name)]
         joint = simulation.model.body_jntadr[body]
@@ -324,16 +326,19 @@ class ScenarioDesk:
             simulation.data.qvel[dof : dof + 6] = 0.0
             simulation.data.xfrc_applied[body] = 0.0
             mujoco.mj_forward(simulation.model, simulation.data)
+            at = simulation.time
         if settle:
             simulation.step(settle)
+        return at
 
-    def hold(self, name: str, pose: Array) -> None:
-        """A hand holds an object in the air at world_T_object (4, 4)."""
+    def hold(self, name: str, pose: Array) -> float:
+        """A hand holds an object in the air at world_T_object (4, 4). The simulated time [s], as of :meth:`put`."""
         simulation = self.simulation
         body = simulation.built.object_bodies[self.names.index(name)]
-        self.put(name, pose, settle=0.0)
         with simulation.lock:
+            at = self.put(name, pose, settle=0.0)
             simulation.data.xfrc_applied[body, :3] = -simulation.model.body_mass[body] * simulation.model.opt.gravity
+        return at
 
     def cover(self, name: str, point: Array, away: float = 0.13) -> None:
         """A hand holds an object in the air before a point (3,) of the world, ``away`` [m] from it, so that the camera does not see it."""
@@ -353,9 +358,9 @@ class ScenarioDesk:
             dof = simulation.model.body_dofadr[simulation.built.object_bodies[self.names.index(name)]]
             simulation.data.qvel[dof : dof + 3] = velocity
 
-    def shift(self, name: str, by: tuple[float, float], settle: float = 0.2) -> None:
-        """A hand moves an object by (x, y) [m] along the desk."""
+    def shift(self, name: str, by: tuple[float, float], settle: float = 0.2) -> float:
+        """A hand moves an object by (x, y) [m] along the desk. The simulated time [s], as of :meth:`put`."""
         pose = self.truth(name).pose.copy()
         pose[:2, 3] += by
         pose[2, 3] += 0.0005
-        self.put(name, pose, settle)
+        return self.put(name, pose, settle)

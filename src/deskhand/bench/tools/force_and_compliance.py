@@ -102,8 +102,12 @@ def moved_on_the_way(desk: ScenarioDesk) -> Measured:
 @scenario(tool="servo_to_target", name="taken_away", situation="The block is taken off the desk on the way: the call must end and say that it is lost.")
 def taken_away(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
-    away = pose_at(3.0, 0.0, 0.0)
-    result = desk.session.invoke("servo_to_target", {"object_id": ids["green"]}, lambda fraction, text: desk.put("green", away) if "off" in text else None)
+
+    def take(fraction: float, text: str) -> None:
+        if "off" in text:
+            desk.put("green", pose_at(3.0, 0.0, 0.0))
+
+    result = desk.session.invoke("servo_to_target", {"object_id": ids["green"]}, take)
     return Measured(float(result.code == "object_lost"), "1: said so", equal=1)
 
 

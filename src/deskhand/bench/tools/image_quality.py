@@ -101,22 +101,21 @@ def noise_of_table(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * abs(given["table_noise"] - strength), "mm error of the standard deviation", at_most=0.4)
 
 
-def light(desk: ScenarioDesk, share: float) -> None:
-    """Turn all lights down to a share of what they are."""
+def light(desk: ScenarioDesk, share: float) -> float:
+    """Turn all lights down to a share of what they are. The simulated time [s] at which they are."""
     model = desk.simulation.model
     with desk.simulation.lock:
         for strength in (model.light_diffuse, model.light_ambient, model.light_specular, model.vis.headlight.ambient, model.vis.headlight.diffuse):
             strength[:] = strength * share
+        return desk.simulation.time
 
 
 @scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.")
 def light_out(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_picture")
-    begun = desk.simulation.time
-    light(desk, 0.05)
+    begun = light(desk, 0.05)
     bad = heard.wait(1.0)
-    again = desk.simulation.time
-    light(desk, 20.0)
+    again = light(desk, 20.0)
     good = heard.wait(1.0)
     heard.stop()
     kinds = [event["kind"] for _, event in bad + good]

@@ -165,11 +165,10 @@ def comes_and_goes(desk: ScenarioDesk) -> Measured:
     place = desk.free_pose("can")
     x, y = place[:2, 3].tolist()
     heard = desk.watch("watch_occupancy", {"low": [x - 0.04, y - 0.04, 0.005], "high": [x + 0.04, y + 0.04, 0.1]})
-    home, begun = desk.truth("can").pose.copy(), desk.simulation.time
-    desk.put("can", place, settle=0.0)
+    home = desk.truth("can").pose.copy()
+    begun = desk.put("can", place, settle=0.0)
     came = heard.wait(1.0)
-    again = desk.simulation.time
-    desk.put("can", home, settle=0.0)
+    again = desk.put("can", home, settle=0.0)
     went = heard.let_pass(0.6)
     heard.stop()
     right = bool(came) and bool(went) and len(came[0][1]["occupied"]) > 3 and went[-1][1]["total"] == 0

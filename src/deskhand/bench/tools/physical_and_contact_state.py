@@ -108,8 +108,7 @@ def picked_and_lost(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
     desk.call("pick", {"object_id": desk.look()["red"]})
     touched = [event["kind"] for _, event in heard.all()]
-    begun = desk.simulation.time
-    desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    begun = desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.0)
     lost = [(at, event["kind"]) for at, event in heard.let_pass(0.5)]
     heard.stop()
     right = touched == ["touch"] and lost and lost[-1][1] == "lost"
@@ -121,8 +120,8 @@ def pressed(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events", settle=1.5)
     kinds, times = [], []
     for force in (-float(desk.random.uniform(13, 18)), 0.0):
-        begun = desk.simulation.time
         with desk.simulation.lock:
+            begun = desk.simulation.time
             desk.simulation.data.xfrc_applied[desk.simulation.model.body(desk.robot.arm.tcp).id, 2] = force
         for at, event in heard.wait(1.5):
             kinds.append(event["kind"])

@@ -263,11 +263,9 @@ def point_covered(desk: ScenarioDesk) -> Measured:
 @scenario(tool="watch_people", name="reaches_in", situation="An arm of a person comes in over the desk: the time until it is told.", world=beside)
 def person_reaches_in(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
-    begun = desk.simulation.time
-    desk.hold("arm", pose_at(float(desk.random.uniform(0.0, 0.1)), float(desk.random.choice([-1, 1]) * desk.random.uniform(0.28, 0.36)), 0.16))
+    begun = desk.hold("arm", pose_at(float(desk.random.uniform(0.0, 0.1)), float(desk.random.choice([-1, 1]) * desk.random.uniform(0.28, 0.36)), 0.16))
     entered = late(desk, heard.wait(1.0), begun, "entered")
-    begun = desk.simulation.time
-    desk.put("arm", pose_at(0.0, 3.0, 0.0), settle=0.0)
+    begun = desk.put("arm", pose_at(0.0, 3.0, 0.0), settle=0.0)
     left = late(desk, heard.wait(1.0), begun, "left")
     heard.stop()
     return Measured(max(entered, left), "s until it was told", at_most=0.3)

@@ -232,8 +232,7 @@ def layout_in_time(desk: ScenarioDesk) -> Measured:
     times = []
     for name in desk.random.permutation(["blue", "cup", "red", "green", "box"]).tolist():
         heard.let_pass(0.35)
-        by, begun = desk.free_shift(name, 0.03, 0.08), desk.simulation.time
-        desk.shift(name, by, settle=0.0)
+        begun = desk.shift(name, desk.free_shift(name, 0.03, 0.08), settle=0.0)
         events = heard.wait(1.0)
         right = len(events) == 1 and events[0][1]["kind"] == "moved" and events[0][1]["object_id"] == ids[name]
         times.append(events[0][0] - begun if right else float("nan"))

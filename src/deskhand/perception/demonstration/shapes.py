@@ -12,7 +12,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.perception.boards import boards
 from deskhand.perception.desk_view import DeskView, view_of
-from deskhand.perception.holes import find_holes, without_slack
+from deskhand.perception.holes import holes_in, without_slack
 from deskhand.perception.outline_match import outlines_of
 from deskhand.perception.piece_outlines import ALL, likely_outlines
 from deskhand.perception.pipeline import Perception
@@ -33,9 +33,9 @@ class Recess:
 
 def recesses_in(view: DeskView, items: Sequence[SceneObject]) -> list[Recess]:
     """Recesses of thin boards that are among the objects of a look; one alone may be a mark or a shadow."""
-    points, found = view.points.reshape(-1, 3), []
+    found: list[Recess] = []
     for whole, _ in boards(items):
-        holes = [hole for hole in find_holes(points, whole, view.frame) if np.isfinite(hole.depth)]
+        holes = [hole for hole in holes_in(view, whole) if np.isfinite(hole.depth)]
         found += [Recess(hole.centre, dict(outlines_of(without_slack(hole.mask), ALL, wide=True))) for hole in holes if len(holes) > 1]
     return found
 

@@ -14,7 +14,7 @@ from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.fit.convex_body import is_convex
 from deskhand.perception.fit.levels import stacked_parts
 from deskhand.perception.fit.outline import cuts_at, inward_corners
-from deskhand.perception.fit.part_settings import SPLIT
+from deskhand.perception.fit.part_settings import PARTS, SEAMS, SPLIT
 from deskhand.perception.fit.picture_refinement import may_refine
 from deskhand.perception.fit.seams import parts_at_seams
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
@@ -39,6 +39,9 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
+        if solid is not None and item.printed and (rods := _rods(view, fits, item, solid)):
+            result += rods
+            continue
         poor = solid is not None and _is_poor(view, solid)
         if solid is None or (item.whole and not (item.printed and poor)) or (poor and is_convex(view, item)):
             result.append(item)
@@ -159,6 +162,24 @@ def _by_paint(view: View, item: Segment) -> list[Segment]:
     one, other = (np.asarray(cKDTree(piece.points).query(item.points)[0]) for piece in pieces[:2])
     side = one < other
     return [part_of(item, side), part_of(item, ~side)]
+
+
+def _rods(view: View, fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
+    """Two rods of two colours that lie along each other: their border is so long that it passes for print, and a flat box of an odd size explains both, each
+    rod alone explains its colour better, and is more usual.
+    """
+    if solid.shape != "box":
+        return []
+    support = _support(solid)
+    parts = _by_paint(view, item)
+    rods = [fits.of(part, _bottom(part, support)) for part in parts]
+    if len(parts) < 2 or min(map(len, parts)) < SPLIT.min_part or not all(rod.lying and rod.shape == "cylinder" for rod in rods):
+        return []
+    along = abs(float(rods[0].pose[:3, 0] @ rods[1].pose[:3, 0]))
+    if along < np.cos(PARTS.askew) or _error(fits, parts, support) > SPLIT.corner_gain * solid.error:
+        return []
+    least = SEAMS.likelier * float(fits.prior(solid.shape, solid.size[None])[0])
+    return parts if all(float(fits.prior(rod.shape, rod.size[None])[0]) > max(SPLIT.usual, least) for rod in rods) else []
 
 
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:

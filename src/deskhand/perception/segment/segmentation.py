@@ -20,6 +20,8 @@ from deskhand.perception.segment.shape import Parts, shape_parts
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
+Labels = npt.NDArray[np.int32]
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -65,13 +67,12 @@ def segment(view: View, settings: PerceptionSettings, said: Said | None = None) 
     """Segments, largest first: cut where shape tells, and where colours do in what is not printed. ``said``: by a learned segmenter."""
     parts = shape_parts(view, SegmentSettings(), said)
     objects = np.flatnonzero(parts.labels > 0)
-    part = parts.labels.reshape(-1)[objects]
+    part = parts.labels.reshape(-1)[objects].astype(np.int64)
     plain = np.zeros(parts.labels.shape, bool)
     plain.reshape(-1)[objects[~parts.printed[part]]] = True
     color = _by_color(view, components(view, plain, settings)).reshape(-1)[objects]
-    both = color.astype(np.int64) * len(parts.printed) + part
     labels = np.zeros(plain.shape, np.int32)
-    labels.reshape(-1)[objects] = _without_slivers(both, color, rows_of(view.points.reshape(-1, 3), objects), parts.sliver) + 1
+    labels.reshape(-1)[objects] = _without_slivers(part, color, rows_of(view.points.reshape(-1, 3), objects), objects, labels.shape, parts.sliver) + 1
     if parts.hollow.any():
         labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
@@ -109,24 +110,36 @@ def pieces_by_color(view: View, item: Segment) -> list[Segment]:
     return segments_of(view, _by_color(view, labels), COLOR_CUT.colored)
 
 
-def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:
-    """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that,
-    where it is near. ``points``: (N, 3) [m].
+def _without_slivers(part: Indices, colored: Labels, points: npt.NDArray[np.float32], pixels: Indices, shape: tuple[int, ...], sliver: int) -> Indices:
+    """Numbers (N,) from 0 of pieces, each of one ``part`` and colour: those of one colour that the border of a part, which is only known to a patch, cuts off
+    another are given back to that, where it is near. ``points``: (N, 3) [m]; ``pixels``: (N,) flat places in the picture of ``shape``.
     """
-    if not len(pieces):
-        return pieces
-    piece = renumbered(pieces)
+    if not len(part):
+        return part
+    piece = renumbered(colored.astype(np.int64) * (int(part.max()) + 1) + part)
     count = np.bincount(piece)
-    color = np.zeros(len(count), np.int64)
-    color[piece] = colored
+    color, of = np.zeros(len(count), np.int64), np.zeros(len(count), np.int64)
+    color[piece], of[piece] = colored, part
     order = np.argsort(count, kind="stable")
     largest = np.zeros(int(color.max()) + 1, np.int64)
     largest[color[order]] = order
     together, begins = np.ascontiguousarray(rows_of(points, _sorted(piece)).T), np.concatenate([[0], np.cumsum(count)[:-1]])
     low, high = np.minimum.reduceat(together, begins, axis=1), np.maximum.reduceat(together, begins, axis=1)
     near = ((low > low[:, largest[color]] - COLOR_CUT.near) & (high < high[:, largest[color]] + COLOR_CUT.near)).all(axis=0)
-    small = near & (color > 0) & (count < sliver) & (count < COLOR_CUT.sliver * count[largest[color]])
+    cut_off = near & (color > 0) & (count < COLOR_CUT.sliver * count[largest[color]])
+    small = cut_off & (count < sliver)
+    # Along a border a sliver is as long as that, and no wider than the border is off; what it was cut off to is mostly something else.
+    for number in np.flatnonzero(cut_off & ~small & (count < COLOR_CUT.sliver * np.bincount(part)[of])).tolist():
+        small[number] = _thickness(pixels[piece == number], shape) < np.sqrt(sliver / 2)
     return np.asarray(np.where(small, largest[color], np.arange(len(count)))[piece])
+
+
+def _thickness(pixels: Indices, shape: tuple[int, ...]) -> float:
+    """Of the thickest place of flat pixel indices (N,) in a picture of ``shape`` [px]."""
+    v, u = np.divmod(pixels, shape[1])
+    own = np.zeros((int(np.ptp(v)) + 3, int(np.ptp(u)) + 3), np.uint8)
+    own[v - v.min() + 1, u - u.min() + 1] = 1
+    return 2.0 * float(cv2.distanceTransform(own, cv2.DIST_L2, cv2.DIST_MASK_PRECISE).max()) - 1.0
 
 
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:

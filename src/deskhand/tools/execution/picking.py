@@ -15,6 +15,7 @@ from deskhand.skills import beside as besides
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
 from deskhand.skills import put as putting
+from deskhand.skills.bring import Then
 from deskhand.tools.acting import outcome, remember_placed
 from deskhand.tools.looking import skill_context
 from deskhand.tools.objects import ObjectId
@@ -85,12 +86,15 @@ def pick(
         str,
         Field(max_length=64, description="container that it is put in next, when that is known: it is brought there in one motion; place_in then; empty: none"),
     ] = "",
+    next_object_id: Annotated[
+        str, Field(max_length=64, description="what will be picked after that, when that is known: the way to it is planned meanwhile; empty: none")
+    ] = "",
 ) -> Picked:
     """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
     item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
     if item is not None and item.is_container and not is_tableware({"label": item.label}):
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
-    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), below=below, next_container_id=next_container_id))
+    data = outcome(picking.pick(skill_context(ctx), object_id, closing=closing or (), below=below, then=Then(next_container_id, next_object_id)))
     for name in (object_id, data["object_id"]):
         ctx.placed.pop(name, None)
     return data  # type: ignore[return-value]

@@ -82,8 +82,7 @@ def find_holes(
         raise DeskhandError("precondition_failed", "nobody has looked at the desk yet.", hint="Call detect_objects first.")
     piece = scene.get(piece_id) if piece_id else None
     view = desk_view(ctx)
-    points = view.points.reshape(-1, 3)
-    found = [(_under(one, parts), one) for whole, parts in boards(scene.objects) for one in seeing.find_holes(points, whole, view.frame)]
+    found = [(_under(one, parts), one) for whole, parts in boards(scene.objects) for one in seeing.holes_in(view, whole)]
     if hole is None:
         boxes = {name for name, _ in found if sum(other == name for other, _ in found) > 1}
         found = [(name, one) for name, one in found if name in boxes]

@@ -188,14 +188,14 @@ def _outlines(ctx: ToolContext, scene: Scene) -> dict[str, dict[str, float]]:
 def _slots(ctx: ToolContext, scene: Scene) -> list[Slot]:
     """Free recesses, and how well each object that lies on no board fits them."""
     from deskhand.perception.boards import boards
-    from deskhand.perception.holes import find_holes
+    from deskhand.perception.holes import holes_in
     from deskhand.perception.outline_match import outlines_of
     from deskhand.perception.piece_outlines import ALL, fits_of
 
     view = desk_view(ctx)
     found = []
     for whole, parts in boards(scene.objects):
-        holes = [hole for hole in find_holes(view.points.reshape(-1, 3), whole, view.frame) if np.isfinite(hole.depth)]
+        holes = [hole for hole in holes_in(view, whole) if np.isfinite(hole.depth)]
         if len(holes) > 1:  # one alone may be a mark or a shadow
             found += [(parts[0].id, hole) for hole in holes]
     found.sort(key=lambda one: -float(np.linalg.norm(one[1].centre - view.eye[:2])))  # the farthest first: what stands in one hides those behind it

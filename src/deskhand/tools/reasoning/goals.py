@@ -110,7 +110,7 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
         return _in_what_was_shut(ctx, scene, object_id, target_id)
     if target is None and target_id != TABLE:
         return False, f"{target_id} is not seen; seen: {', '.join(known) or 'nothing'}."
-    placed = ctx.placed.get(object_id)
+    placed = ctx.placed.get(object_id) or _called_so_once(ctx, object_id)
     item = known.get(object_id) or (known.get(placed.seen_as) if placed else None)
     if placed is not None and placed.spot is not None and (relation, target_id) == (placed.relation, placed.target_id):
         spot = np.array(placed.spot)
@@ -132,6 +132,11 @@ def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, 
     if hidden:
         return True, f"inside, hidden: {record}, and {evidence}."
     return False, f"{object_id} is not seen: {record}, but {evidence}."
+
+
+def _called_so_once(ctx: ToolContext, object_id: str) -> Placement | None:
+    """What the robot knows of where it put an object that the look after it, and perhaps that one alone, gave this id."""
+    return max((placed for placed in ctx.placed.values() if placed.seen_as == object_id), key=lambda placed: placed.stamp, default=None)
 
 
 def _stands_at(scene: Scene, object_id: str, placed: Placement, spot: Array) -> tuple[bool, str]:
