@@ -242,8 +242,12 @@ def test_a_piece_goes_into_its_recess_and_rests_there(name, yaw):
         assert put.ok and not not_in_recess(simulation.truth().get("piece"), KIT), put.message
 
 
-def test_a_piece_on_the_plate_is_not_called_in_its_recess():
+@pytest.mark.parametrize("pressed", [True, False])
+def test_a_piece_on_the_plate_is_not_called_in_its_recess(pressed, monkeypatch):
+    """A turn that does not fit: a square is asked for across its corners, which is denied before it is pressed on, and after it was."""
     at = (0.03, 0.08)
+    if pressed:
+        monkeypatch.setattr(inserting, "OTHERWISE", 1.0)
     with session_with("square", at, 0.4, KIT) as (session, simulation):
         piece = found(session, at)
         fit = session.invoke("find_holes", {"piece_id": piece}).data["fits"][0]
@@ -252,7 +256,7 @@ def test_a_piece_on_the_plate_is_not_called_in_its_recess():
         put = session.invoke("insert", {"target_id": fit["target_id"], "hole": fit["hole"], "turn": turned, "middle": fit["middle"], "depth": fit["depth"]})
         simulation.step(0.5)
         assert not_in_recess(simulation.truth().get("piece"), KIT), "this turn fits"
-        assert put.code == "place_failed" and "not in the recess" in put.message, put.message
+        assert put.code == "place_failed" and ("not in the recess" if pressed else "still held") in put.message, put.message
 
 
 def cloud(points):
