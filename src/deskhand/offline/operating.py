@@ -97,6 +97,8 @@ def _closing(executive: TaskExecutive, answers: list[str], wish: Operate) -> Scr
     named = {str(item["id"]) for item in resolve(wish.item, executive.objects, "any").objects}
     like = {str(item["id"]) for item in executive.objects if not wish.item.colors or item.get("color") in wish.item.colors}
     left = [lid for lid in lids if lid["object_id"] in named] or [lid for lid in lids if lid["object_id"] in like]
+    far = {str(item["id"]) for item in executive.objects if item.get("beyond_reach")}
+    left = [lid for lid in left if lid["object_id"] not in far] or left  # nobody asks the arm for what it cannot reach where it can reach one
     first = left[0] if left else None
     if first is None or any(float(np.linalg.norm(np.subtract(lid["edge"], first["edge"]))) > ONE_LID for lid in left):
         many = f"{len(left)} lids stand open: say which" if left else "I see no lid that stands open"

@@ -15,14 +15,14 @@ HEIGHTS = {"top": 0.19, "middle": 0.12, "bottom": 0.05}
 class Desk:
     """A cabinet with drawers at ``heights``, those of ``opened`` open; a block; boxes of which the lids of ``lids`` stand open."""
 
-    def __init__(self, drawers=("only",), opened=(), lids=(), fails="", stuck=()):
+    def __init__(self, drawers=("only",), opened=(), lids=(), fails="", stuck=(), far=()):
         self.heights = {name: HEIGHTS.get(name, 0.04) for name in drawers}
         self.opened, self.lids, self.fails = list(opened), list(lids), fails
-        self.held, self.inside, self.calls, self.stuck = "", "", [], stuck
+        self.held, self.inside, self.calls, self.stuck, self.far = "", "", [], stuck, far
 
     def _item(self, name, label, x, y, z, size, color="brown", **more):
         return {"id": name, "label": label, "color": color, "shape": "box", "size": list(size), "position": [x, y, z], "yaw": 0.0, "confidence": 0.9} | {
-            "is_container": False, "support": "table", "relation": "on", **more,
+            "is_container": False, "support": "table", "relation": "on", "beyond_reach": name in self.far, **more,
         }  # fmt: skip
 
     def _id(self, name):
@@ -137,3 +137,9 @@ def test_the_lid_that_is_meant_is_closed():
     assert desk.run("close the green box").startswith("The lid of the green box") and ("close_lid", {"object_id": "box_3"}) in desk.calls
     assert "say which" in Desk(lids=("blue", "green")).run("shut the lid")
     assert "no lid that stands open" in Desk().run("close the lid")
+
+
+def test_of_lids_that_are_alike_the_one_in_reach_is_closed():
+    """Furniture of seed 21: a blue thing at the edge of the desk looked like a second blue box with an open lid."""
+    desk = Desk(lids=("blue", "green"), far=("box_2",))
+    assert "is shut" in desk.run("close the lid") and ("close_lid", {"object_id": "box_3"}) in desk.calls
