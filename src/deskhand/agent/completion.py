@@ -300,7 +300,7 @@ class Completion:
             return seen
         told = self.facts(summary) if self._all() else summary
         if self._literal:
-            return self._reject_overlooked(seen) or Verdict(True, True, "", told, agreed_by="grammar")
+            return self._reject_overlooked(seen) or self._doubted(seen, told) or Verdict(True, True, "", told, agreed_by="grammar")
         if self._grammar_agrees(seen):
             return Verdict(True, True, "", told, agreed_by="grammar")
         if self._guided and (lacks := self._missing() or self._reject_overlooked(seen)) and self._is_new(lacks.summary):
@@ -317,7 +317,7 @@ class Completion:
         if self._expected.builds:
             places = sum(goal.position is not None for goal in self._goals.values())
             return bool(self._structure) and places >= (self._structure or 0) and not self._expected.misread(self._planned_structure)
-        return self._expected.agrees(self._all().values(), seen, self._placed)
+        return self._expected.agrees(self._all().values(), seen, self._placed) and not self._expected.supposed(self._all().values(), seen)
 
     def _judged(self, evidence: Evidence, told: str) -> Verdict:
         """A judge's no goes back to the model while it says something new; it ends the task without a proof, and never proves what a look denies."""
@@ -327,6 +327,11 @@ class Completion:
         if opinion.agrees is False and self._is_new(opinion.reason):
             return Verdict(False, False, "task_incomplete", f"an independent judge says that this is not what was asked: {opinion.reason}")
         return Verdict(True, False, UNVERIFIED, f"{told} Unverified: {opinion.reason}".strip())
+
+    def _doubted(self, seen: Sequence[Seen], told: str) -> Verdict | None:
+        """What was planned holds, but of something it is not known whether it is what the words name."""
+        doubt = self._expected.supposed(self._all().values(), seen)
+        return Verdict(True, False, UNVERIFIED, f"{told} Unverified: {doubt}.") if doubt else None
 
     def _is_new(self, objection: str) -> bool:
         """Whether an objection goes back to the model."""

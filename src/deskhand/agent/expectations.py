@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deskhand.language.coverage import phrases_of
 from deskhand.language.grounded import Grounded
 from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
 from deskhand.language.parser import understood
@@ -26,7 +25,7 @@ class Expectations:
     def __init__(self, instruction: Instruction) -> None:
         self._rules: list[Rule] = []
         self._first: list[Seen] | None = None
-        self._grounded = Grounded([ref for item in instruction.intents for ref in phrases_of(item)])
+        self._grounded = Grounded(instruction.intents)
         self._asked: dict[str, Goal] = {}
         self._looks: Counter[tuple[str, str]] = Counter()
         self._last: tuple[set[str], set[str]] = set(), set()
@@ -170,6 +169,15 @@ class Expectations:
     def left(self, objects: Sequence[Seen]) -> list[Seen]:
         """What lies beyond the arm's reach, where the words mean all that there is: they do not mean it, and the person should know."""
         return [item for item in objects if beyond_reach(item)] if self._everything else []
+
+    def supposed(self, goals: Collection[Goal], objects: Sequence[Seen]) -> str:
+        """Which of the objects of ``goals`` are only taken for what the words name, in words; nothing of what is called so by now."""
+        if not self._rules or self._first is None:
+            return ""
+        moved, now = {goal.object_id for goal in goals}, {str(item["id"]): item for item in objects}
+        doubts = [one for name, one in self._grounded.supposed.items() if name in moved]
+        open_ones = [one for one in doubts if not one.changed or any(now.get(one.object_id, {}).get(key) != value for key, value in one.changed.items())]
+        return "; ".join(one.text for one in open_ones)
 
     def missing(self, objects: Sequence[Seen]) -> list[str]:
         """What the instruction names and neither the first look nor this one shows, in words."""

@@ -148,6 +148,7 @@ class SentenceModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
+        options.enable_cpu_mem_arena = False  # it keeps the most that sentences of any length ever took: 14 MB after sixteen, no faster
         self._session = onnxruntime.InferenceSession(str(self._files[0]), options, providers=["CPUExecutionProvider"])
         self._inputs = {item.name for item in self._session.get_inputs()}
 

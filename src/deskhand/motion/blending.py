@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,11 +19,20 @@ from deskhand.types import Trajectory
 
 FREE_BLEND, LINE_BLEND = 0.02, 0.002
 """[rad] that a path's own corners are cut by: of one that was searched, and of one that follows straight lines."""
-SHARES = (0.5, 0.25, 0.1)
-"""Of the shorter of two legs, that the rounding between them takes at most; the largest that the envelope lets pass. Half of a straight leg stays straight."""
-WIDE = (0.9, 0.7)
-"""The same of a corner whose curve has room: nothing is near it but what both legs may touch."""
 CURVE_STEP = 0.01  # [rad]
+
+
+class Rounding(NamedTuple):
+    """How much of the shorter of two legs the curve between them takes at most, or (``of_each``) of each of the two."""
+
+    share: float
+    of_each: bool = False
+
+
+SHARES = (Rounding(0.5), Rounding(0.25), Rounding(0.1))
+"""The largest that the envelope lets pass. Half of a straight leg stays straight."""
+WIDE = (Rounding(0.9, True), Rounding(0.7, True), Rounding(0.9), Rounding(0.7), Rounding(0.5, True))
+"""The same of a corner whose curve has room, by how much time they save: nothing is near it but what both legs may touch."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +71,14 @@ class Blended:
     curves: tuple[Array, ...] = ()
 
 
-def blended(run: Run, shares: Sequence[float]) -> Blended:
-    """The legs of ``run`` joined by curves, each of which takes its share of the shorter of two neighbours; of a leg between two curves at most half."""
+def blended(run: Run, roundings: Sequence[Rounding]) -> Blended:
+    """The legs of ``run`` joined by curves; of a leg between two curves each takes at most half."""
     legs = [leg.smooth for leg in run]
     free = [float(lengths(path)[-1]) for path in legs]
     path, corners, curves = legs[0], [], []
-    for number, share in zip(range(1, len(run)), shares, strict=True):
-        most = [free[k] / 2 for k in (number - 1, number) if 0 < k < len(run) - 1]
-        path, curve, corner = _joined(path, legs[number], min([share * min(free[number - 1 : number + 1]), *most]))
+    for number, rounding in zip(range(1, len(run)), roundings, strict=True):
+        sides = [min(rounding.share * free[k], free[k] / (2 if 0 < k < len(run) - 1 else 1)) for k in (number - 1, number)]
+        path, curve, corner = _joined(path, legs[number], *(sides if rounding.of_each else [min(sides)] * 2))
         corners.append(corner)
         curves.append(curve)
     return Blended(path, tuple(corners), tuple(curves))
@@ -95,15 +105,15 @@ def _slice(trajectory: Trajectory, a: int, b: int) -> Trajectory:
     return Trajectory(t.joint_names, t.times[part], t.positions[part], t.velocities[part], t.accelerations[part])
 
 
-def _joined(first: Array, second: Array, reach: float) -> tuple[Array, Array, Array]:
-    """Both paths with a quadratic curve between them that takes ``reach`` [rad] of each, that curve (K, n), and the state where they meet."""
+def _joined(first: Array, second: Array, of_first: float, of_second: float) -> tuple[Array, Array, Array]:
+    """Both paths with a quadratic curve between them that takes so much of them [rad], that curve (K, n), and the state where they meet."""
     corner = second[0]
-    if reach < 1e-6:
+    if min(of_first, of_second) < 1e-6:
         return np.vstack([first, second[1:]]), corner[None], corner
-    before = _beyond(first[::-1], reach)[::-1]
-    after = _beyond(second, reach)
+    before = _beyond(first[::-1], of_first)[::-1]
+    after = _beyond(second, of_second)
     start, end = before[-1], after[0]
-    t = np.linspace(0, 1, max(3, int(np.ceil(2 * reach / CURVE_STEP)) + 1))[:, None]
+    t = np.linspace(0, 1, max(3, int(np.ceil((of_first + of_second) / CURVE_STEP)) + 1))[:, None]
     curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end
     return np.vstack([before[:-1], curve, after[1:]]), curve, np.asarray((start + 2 * corner + end) / 4)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion import cartesian
-from deskhand.motion.blending import SHARES, WIDE, Blended, Leg, Run, blended, pieces, places
+from deskhand.motion.blending import SHARES, WIDE, Blended, Leg, Rounding, Run, blended, pieces, places
 from deskhand.motion.search import PathSearch, Query
 from deskhand.motion.timing import RATE, WINDOW, lengths, stop_at_corners, time_path
 from deskhand.safety.envelope import EnvelopeReport
@@ -88,8 +88,8 @@ class RunTimer:
 
     def _run(self, run: Run) -> tuple[Trajectory, EnvelopeReport, dict[str, float]]:
         if len(run) > 1:
-            for shares in self._shares(run):
-                way = blended(run, shares)
+            for roundings in self._roundings(run):
+                way = blended(run, roundings)
                 trajectory = self._kept_straight(run, way)
                 report = self._checked(run, way, trajectory)
                 if not report.violations:
@@ -101,19 +101,19 @@ class RunTimer:
         trajectory = stop_at_corners(alone)
         return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:])), trajectory), _sum(bounds)
 
-    def _shares(self, run: Run) -> list[tuple[float, ...]]:
-        """How far the corners of a run are rounded, one share for each: what is tried, in this order."""
+    def _roundings(self, run: Run) -> list[tuple[Rounding, ...]]:
+        """How far the corners of a run are rounded: what is tried, in this order."""
         usual = [(share,) * (len(run) - 1) for share in SHARES]
-        widest: tuple[float, ...] = ()
+        widest: tuple[Rounding, ...] = ()
         for corner in range(len(run) - 1):
             later = usual[0][corner + 1 :]
             widest += (next((share for share in WIDE if self._has_room(run, corner, (*widest, share, *later))), SHARES[0]),)
         return usual if widest == usual[0] else [widest, *usual]
 
-    def _has_room(self, run: Run, corner: int, shares: tuple[float, ...]) -> bool:
+    def _has_room(self, run: Run, corner: int, roundings: tuple[Rounding, ...]) -> bool:
         """Whether the curve at a corner keeps :data:`ROOM` from everything but what may be touched on both legs that it joins."""
         checker, scene, allow = self._search.checker, self._query.scene, run[corner].allow & run[corner + 1].allow
-        placed = checker.placed(self._search.poses(blended(run, shares).curves[corner], self._query), scene)
+        placed = checker.placed(self._search.poses(blended(run, roundings).curves[corner], self._query), scene)
         return not checker.approaches(placed, scene, allow, {TABLE, *scene.obstacles}, ROOM).any()
 
     def _bounds(self, run: Run, trajectory: Trajectory) -> dict[str, float]:

@@ -36,7 +36,7 @@ class Grounding:
         self._tools = tools
         self._outlined = any(ref.outline for ref in refs)
         self._tinted = [ref for ref in refs if ref.tint and ref.count == 1]
-        self._grounded = Grounded(refs)
+        self._grounded = Grounded(intents)
         self._doubts = 0
 
     def ground(self, objects: list[Seen]) -> Script:

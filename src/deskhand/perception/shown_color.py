@@ -8,6 +8,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.color import lit_color, main_color
 from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.frame_settings import COLOR_NAMES
 from deskhand.perception.look_settings import LOOK, SHADE
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.rows import lengths, rows_of
@@ -18,6 +19,7 @@ from deskhand.perception.view import Floats, Indices, View, level_share
 def shown_color(view: View, item: Placed, printed: bool) -> Array:
     """RGB (3,) 0..255 of an object; ``printed``: it has many colours, of which the main one counts."""
     paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
+    paint = np.concatenate([paint, _lit_paint(view, item.segment.pixels, paint)])
     level = level_share(view, paint)
     if _has_lid(item) and len(side := _side_of(view, item)) > LOOK.side:
         paint, level = side, np.zeros(len(side), bool)  # lids of cans are metal: the side tells the colour
@@ -27,6 +29,24 @@ def shown_color(view: View, item: Placed, printed: bool) -> Array:
         colors, level = colors[own], level[own]
     rgb = lit_color(colors, level)
     return np.asarray(rgb * min(shade(view, item.segment.pixels), 255.0 / max(1.0, rgb.max())))
+
+
+def _lit_paint(view: View, pixels: Indices, paint: Indices) -> Indices:
+    """Of an object's ``pixels`` those beside its ``paint`` that show the same paint in the light: the border of a shadow has cut it, and most of it is dark.
+
+    Grey tells nothing here: the pages of a black book are no lit part of its cover.
+    """
+    others: Indices = np.setdiff1d(pixels, paint)
+    if len(others) < COLOR_NAMES.least_lit * len(pixels) or not len(paint):
+        return others[:0]
+    colors = view.frame.color.reshape(-1, 3)
+    own, light = np.median(colors[paint], axis=0), colors[others].sum(axis=1, dtype=float)
+    lit: Indices = others[light > COLOR_NAMES.shadow * max(1.0, own.sum())]
+    if len(lit) < max(COLOR_NAMES.least_lit * len(pixels), 12):
+        return lit[:0]
+    dark, bright = ((color + 3.0) / (color + 3.0).sum() for color in (own, np.median(colors[lit], axis=0)))
+    alike = np.linalg.norm(dark - bright) < COLOR_NAMES.one_paint and np.linalg.norm(bright - 1 / 3) > COLOR_NAMES.neutral
+    return lit[: len(lit) if alike else 0]
 
 
 def shade(view: View, pixels: Indices) -> float:

@@ -25,6 +25,7 @@ LEFT = 0.35  # [s] of the motion that a picture and what it tells may take
 AT_POSE = 0.004  # [m] that the hand may be from where it went, ..
 TURNED = 0.03  # .. and [rad]
 STAYED = 0.004  # [m] that an object may seem to have moved since the hand went to it
+ROOM = 0.01  # [m] beside fingers that open further than what they let go asks for: more than looks are wrong by
 TRIES = 2  # what gives way to opening fingers may shift the arm from where a plan begins
 GIVEN_UP = UNREACHED | {REFUSED, "no_grasp", EXPIRED}
 _Apart = Callable[[Grasp], float | None]
@@ -112,7 +113,7 @@ def way_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, join
         wanted = _wanted(ctx, grasp)
         if opened > wanted - OPEN_ENOUGH:
             return opened
-        return wanted if _free(ctx, joints, wanted, touch) else None
+        return wanted if _free(ctx, joints, wanted, touch, ROOM) else None
 
     try:
         return _planned(ctx, put, before, item, touch, apart, (joints, tcp))
@@ -169,13 +170,14 @@ def _open_enough(ctx: SkillContext, grasp: Grasp, touch: Touch) -> bool:
     return ctx.width() > wanted - OPEN_ENOUGH
 
 
-def _free(ctx: SkillContext, joints: Mapping[str, float], width: float, touch: Touch) -> bool:
-    """Whether fingers ``width`` [m] apart meet nothing at ``joints`` but what they may ``touch``."""
+def _free(ctx: SkillContext, joints: Mapping[str, float], width: float, touch: Touch, room: float = 0.0) -> bool:
+    """Whether fingers ``width`` [m] apart have at ``joints`` at least ``room`` [m] to all but what they may ``touch``."""
     gripper = ctx.robot.arm.gripper
     with ctx.timed("planning"):
-        contacts = ctx.robot.check_state({**joints, gripper.joint: gripper.position_of(width)}).collisions
-    names = {name for pair in touch for name in pair}
-    return all({a, b} & names for a, b, _ in contacts)
+        checked = ctx.robot.check_state({**joints, gripper.joint: gripper.position_of(width)})
+    names, fingers = {name for pair in touch for name in pair}, set(gripper.links)
+    near = [(a, b) for a, b, distance in checked.near if distance < room and (a in fingers) != (b in fingers)]
+    return all({a, b} & names for a, b in [*near, *(pair[:2] for pair in checked.collisions)])
 
 
 def _go(ctx: SkillContext, put: Put, before: Scene, way: WayOn) -> Scene | None:

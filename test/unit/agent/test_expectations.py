@@ -191,3 +191,20 @@ def test_what_came_to_light_in_one_look_is_asked_for_once_the_next_shows_it_too(
             expectations.seen_again(seen)
         assert expectations.doubtful(goals, looked[-1]) == doubt
         assert [goal.object_id for goal in expectations.overlooked(goals, looked[-1])] == asked
+
+
+def test_what_is_only_taken_for_what_was_named_is_put_there_and_not_called_done() -> None:
+    """Nothing is called a sponge, and one box may be one: where it goes follows from that, and so does what is said at the end."""
+    seen = objects()
+    seen[2] = {
+        **seen_object("box_1", "purple"),
+        "names": [{"name": name, "probability": p, "source": "geometry"} for name, p in (("box", 0.77), ("sponge", 0.15))],
+    }
+    words = "put the sponges in the tray and everything else in the bin"
+    goals = plan(box_1="tray_1", cup_1="bin_1", block_1="bin_1")
+    moves = [*moved("box_1", "tray_1"), *moved("cup_1", "bin_1"), *moved("block_1", "bin_1")]
+    outcome = literal([LOOK, goals, *moves, finish()], words, SymbolicDesk(*seen))
+    assert (outcome.success, outcome.code) == (False, "unverified")
+    assert "the purple box (box_1) is taken for 'the sponges' (likely by 0.15)" in outcome.summary
+    sure = literal([LOOK, goals, *moves, finish()], words, SymbolicDesk(*seen[:2], {**seen[2], "label": "sponge"}, *seen[3:]))
+    assert sure.success, sure.summary

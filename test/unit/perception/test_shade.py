@@ -49,3 +49,10 @@ def test_what_is_high_is_not_told_by_the_table():
     block = Box((0.0, 0.0, 0.0), (0.03, 0.03, 0.04), 0.3, BROWN)
     assert color_of(block, lambda points: near(points) & (points[..., 2] < 0.003)) == "brown"
     assert np.array(TABLE_COLOR).min() > 100
+
+
+@pytest.mark.parametrize("edge", [-0.012, -0.008, -0.004, 0.0, 0.004])
+def test_what_lies_half_in_a_shadow_has_the_color_of_its_lit_part(edge):
+    block = Box((0.0, 0.0, 0.0), (0.032, 0.032, 0.032), 0.3, ORANGE)
+    assert color_of(block, lambda points: (points[..., 0] < edge) | (points[..., 2] < 0.028) & near(points), share=0.22) == "orange"
+    assert color_of(replace(block, color=BROWN), lambda points: np.zeros(points.shape[:2], bool)) == "brown"

@@ -27,7 +27,8 @@ from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 
 LIFTED = 0.03  # [m]
 EXPLORED = 24  # grasps to choose from
-NEAR = 0.05  # [m] from where an object was seen to where it is
+NEAR = 0.05  # [m] from the middle of an object to that of what was seen ..
+BESIDE = 0.005  # .. or from its box, where only a part of it was: the spine of a book
 
 
 @dataclass
@@ -208,10 +209,14 @@ def subject_of(spec: ObjectSpec) -> str:
 
 
 def nearest(truth: Truth, item: SceneObject) -> str:
-    """Name of the object that a seen one is; empty when there is none."""
-    near = [(float(np.linalg.norm(obj.pose[:3, 3] - item.position)), obj.name) for obj in truth.objects]
-    best = min(near, default=(1.0, ""))
-    return best[1] if best[0] < NEAR else ""
+    """Name of the object that a seen one is, or is a part of; empty when there is none."""
+    near = []
+    for obj in truth.objects:
+        offset = item.position - obj.pose[:3, 3]
+        beyond = np.maximum(np.abs(obj.pose[:3, :3].T @ offset) - np.asarray(obj.size) / 2, 0.0)
+        if np.linalg.norm(offset) < NEAR or np.linalg.norm(beyond) < BESIDE:
+            near.append((float(np.linalg.norm(offset)), obj.name))
+    return min(near, default=(0.0, ""))[1]
 
 
 @contextmanager

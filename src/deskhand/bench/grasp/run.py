@@ -88,7 +88,7 @@ def run_job(job: Job) -> dict[str, Any]:
 def single(desk: Bench) -> PickRecord:
     """Look, pick what can be grasped best, once."""
     scene = desk.of_the_task(desk.context().look())
-    item, _ = best_of(desk, scene, {}, containers=True)
+    item, _ = best_of(desk, scene, {})
     return desk.pick(item) if item else desk.nothing("nothing was seen")
 
 
@@ -111,7 +111,7 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
         if item is None:
             idle += 1
             failures = dict.fromkeys(failures, 0)
-            if not any(desk.push_apart(item.id) for item in scene.objects if not item.is_container):
+            if not any(desk.push_apart(item.id) for item in scene.objects):
                 desk.belief.disturb()
             continue
         pick = desk.pick(item)
@@ -128,15 +128,15 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
     return picks, cleared, times
 
 
-def best_of(desk: Bench, scene: Scene, failures: dict[str, int], containers: bool = False) -> tuple[SceneObject | None, float]:
+def best_of(desk: Bench, scene: Scene, failures: dict[str, int]) -> tuple[SceneObject | None, float]:
     """The object whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; an object that failed comes later.
 
-    ``containers``: what objects can be put in is an object too, as when it stands alone.
+    Mugs and bowls are objects too, whatever else can be put in them: no desk of this benchmark has a container for others.
     """
     found: list[tuple[float, SceneObject]] = []
     began = time.thread_time()
     for item in scene.objects:
-        if (item.is_container and not containers) or failures.get(item.id, 0) >= TOO_OFTEN:
+        if failures.get(item.id, 0) >= TOO_OFTEN:
             continue
         try:
             best = desk.robot.generate_grasps(scene, item.id, 1)[0]
