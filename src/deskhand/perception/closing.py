@@ -21,18 +21,20 @@ ROOM = 0.003  # [m] to each side of a pad, less than which it gets stuck where i
 DEEP = 0.003  # [m] by which horns reach past the pad there
 
 
-def directions(outline: Array, turns: Sequence[float] = (0.0,), breadth: float = 0.0) -> tuple[float, ...]:
+def directions(outline: Array, turns: Sequence[float] = (0.0,), breadth: float = 0.0, seen: Array | None = None) -> tuple[float, ...]:
     """Directions [rad, 0 to pi] along which fingers with pads so broad [m] close on a piece as it lies, the best first,
     at most ``MOST``.
 
-    It becomes ``outline`` (K, 2) [m] by any of ``turns`` [rad]. They are the narrowest, but those along which a pad would go between two horns where it gets
+    It becomes ``outline`` (K, 2) [m] by any of ``turns`` [rad]; ``seen`` (L, 2) [m]: what a look shows of its upper side as it lies, where it does: of a recess
+    in the shade the tips of horns are lost. They are the narrowest, but those along which a pad would go between two horns where it gets
     stuck and takes the piece along when it opens. Where that leaves none they are from horn to horn: the backs of horns are round, and fingers do not turn
     a piece on round sides.
     """
     along = narrowest(outline, turns)
     across = tuple(float((one + np.pi / 2 + off) % np.pi) for one in along if _is_round(outline, turns, one + np.pi / 2) for off in ACROSS)
     for found in (along, across):
-        if free := tuple(one for one in found if not any(sticks(outline, one + turn, breadth) for turn in turns)):
+        free = tuple(one for one in found if not any(sticks(outline, one + turn, breadth) for turn in turns))
+        if free := tuple(one for one in free if seen is None or not sticks(seen, one, breadth)):
             return free[:MOST]
     return along[:MOST]
 

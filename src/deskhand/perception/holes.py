@@ -20,6 +20,7 @@ from deskhand.types import Frame, SceneObject
 Mask = npt.NDArray[np.bool_]
 CELL = 0.0005  # [m] of the grid in which holes and pieces are drawn
 GRAIN = 2  # cells for each pixel that a camera at usual distance sees
+FEWEST = 30  # points of an upper side, below which its outline is not told
 SPACING = 0.003  # [m] between measured points of a surface that is seen whole, at most
 STANDS = 0.006  # [m] above a thin board from which on something stands on it: more than the noise of the depth, less than pieces stick out of a recess
 BIN, MOST = 0.002, 2.0  # [m] of heights that are counted together, and times as many as near the top that make another level the board's
@@ -198,8 +199,22 @@ def fits(frame: Frame, points: npt.NDArray[np.float32], own: Mask, item: SceneOb
             off = float(weights @ [(other.turn - one.turn + np.pi) % (2 * np.pi) - np.pi for other in near] / weights.sum())
             chosen.append(Fit(holes[one.number], turn - off, one.overlap, one.middle))
     alike_to = [_alike(fit, [other.turn for other in chosen if other.hole is fit.hole]) for fit in chosen]
-    chosen = [replace(fit, closing=directions(piece_of(fit.hole), turns, breadth)) for fit, turns in zip(chosen, alike_to, strict=True)]
+    upper = upper_outline(points[own], item.top)
+    chosen = [replace(fit, closing=directions(piece_of(fit.hole), turns, breadth, upper)) for fit, turns in zip(chosen, alike_to, strict=True)]
     return sorted(chosen, key=lambda fit: (fit.hole is not chosen[0].hole, abs(fit.turn)))
+
+
+def upper_outline(points: npt.NDArray[np.float32], top: float) -> Array | None:
+    """The outline (K, 2) [m, world] of the upper side of a piece whose top is at a height [m], by ``points`` (N, 3) of it; None where hardly any is seen."""
+    upper = points[np.isfinite(points).all(axis=1) & (points[:, 2] > top - LEVEL), :2].astype(float)
+    if len(upper) < FEWEST:
+        return None
+    low = upper.min(axis=0) - SPACING
+    drawn = np.zeros(np.ceil((upper.max(axis=0) + SPACING - low) / CELL).astype(int) + 1, np.uint8)
+    cells = np.round((upper - low) / CELL).astype(int)
+    drawn[cells[:, 0], cells[:, 1]] = 1
+    contours, _ = cv2.findContours(cv2.morphologyEx(drawn, cv2.MORPH_CLOSE, _square(SPACING)), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    return np.asarray(max(contours, key=len)[:, 0, ::-1] * CELL + low)
 
 
 def _alike(fit: Fit, turns: Sequence[float]) -> Sequence[float]:

@@ -12,12 +12,12 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
 from deskhand.grasping.collision import released_opening
-from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
+from deskhand.skills.base import HALTED, HOME, SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import RISE, check_held, ready, release
 from deskhand.skills.change_detection import disturbed
 from deskhand.skills.place import look_after
-from deskhand.skills.recess import as_it_lay, board_level, flat_on, grasped, lean_of, leans, outline_of, standing
+from deskhand.skills.recess import OTHERWISE, as_it_lay, board_level, flat_on, grasped, lean_of, leans, outline_of, standing
 from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult, moved
 
 log = logging.getLogger(__name__)
@@ -106,6 +106,14 @@ def insert(
         level = board_level(scene, target)
         at = held.object.position[:2] if middle is None else np.asarray(middle, dtype=float)
         by = grasped(ctx, seen, at, closing, as_it_lay(outline_of(ctx, scene, target, where), turn) + at)
+        if abs(by.differs) > OTHERWISE:
+            raise SkillError(
+                "place_failed",
+                f"{held.object.id} does not lie in the hand as a look had shown it: the fingers are {1000 * seen.width:.0f} mm apart, "
+                f"{1000 * (seen.width + by.differs):.0f} was expected; it is still held.",
+                {"object_id": held.object.id, "tried": 0, "depth": 0.0},
+                hint="Put it down, look, and pick it up again.",
+            )
         at = transform_points(by.moved_by, np.array([[*at, 0.0]]))[0, :2]
         angle = turn - float(np.arctan2(by.moved_by[1, 0], by.moved_by[0, 0]))
         way = _way(ctx, held, level, where - by.off, angle, at, min(DEEPEST, depth), (by.tcp, by.moved_by @ held.picked_from))
@@ -213,7 +221,7 @@ def _lower(ctx: SkillContext, held: Held, way: _Way, offset: Array, allow: tuple
 
     if data["tried"] == 1:
         ctx.step(0.3, f"bring {held.object.id} over the hole")
-        ctx.execute(ctx.plan(MotionGoal(poses=(tcp_at(OVER),))))
+        _go_over(ctx, tcp_at(OVER), tcp_at(-way.deep), allow)
     ctx.execute(ctx.plan_line((tcp_at(ABOVE if data["tried"] == 1 else 2 * NEAR),), PlanOptions(allow=allow, speed_scale=SLOW)))
     check_held(ctx, held)
     ctx.step(0.5, f"lower {held.object.id} into the hole")
@@ -241,7 +249,7 @@ def _lower_onto(ctx: SkillContext, held: Held, way: _Way, offset: Array, allow: 
 
     if data["tried"] == 1:
         ctx.step(0.3, f"bring {held.object.id} over the hole")
-        ctx.execute(ctx.plan(MotionGoal(poses=(tcp_at(OVER),))))
+        _go_over(ctx, tcp_at(OVER), tcp_at(-way.deep), allow)
     ctx.execute(ctx.plan_line((tcp_at(ABOVE),), PlanOptions(allow=allow, speed_scale=SLOW)))
     check_held(ctx, held)
     lag = float(ctx.robot.tcp_pose()[2, 3] - tcp_at(ABOVE)[2, 3])
@@ -260,6 +268,21 @@ def _lower_onto(ctx: SkillContext, held: Held, way: _Way, offset: Array, allow: 
     return False
 
 
+def _go_over(ctx: SkillContext, over: Array, down: Array, allow: tuple[tuple[str, str], ...]) -> None:
+    """To a pose (4, 4) over a hole from which the hand can go straight on to another one below: by way of home where it would come with its wrist turned
+    over, so that a joint ends on the way down.
+    """
+    plan = ctx.plan(MotionGoal(poses=(over,)))
+    try:
+        ctx.plan_line((down,), PlanOptions(start=plan.end, allow=allow, speed_scale=SLOW))
+    except DeskhandError as error:
+        if error.code == "path_incomplete":
+            log.info("%s; by way of home", error)
+            ctx.execute(ctx.plan(MotionGoal(named=HOME)))
+            plan = ctx.plan(MotionGoal(poses=(over,)))
+    ctx.execute(plan)
+
+
 def _tcp_at(held: Held, way: _Way, offset: Array, height: float) -> Array:
     """world_T_tcp (4, 4) with the piece over the hole, off by ``offset`` (2,) [m], its underside ``height`` [m] above the board."""
     lift = make_transform(translation=[*offset, way.level + height - held.object.bottom])
@@ -273,7 +296,7 @@ def _work_in(ctx: SkillContext, held: Held, way: _Way, allow: tuple[tuple[str, s
     ctx.belief.disturb()
     options = PlanOptions(allow=allow, speed_scale=SLOW)
     ctx.grip(released_opening(held.width, gripper))
-    ctx.execute(ctx.plan(MotionGoal(poses=(_tcp_at(held, way, np.zeros(2), OVER),))))
+    _go_over(ctx, _tcp_at(held, way, np.zeros(2), OVER), _tcp_at(held, way, np.zeros(2), -way.deep), allow)
     for offset in spiral(search, STEP_RECESS):
         place = _tcp_at(held, way, offset, -way.deep)
         try:

@@ -15,14 +15,14 @@ HEIGHTS = {"top": 0.19, "middle": 0.12, "bottom": 0.05}
 class Desk:
     """A cabinet with drawers at ``heights``, those of ``opened`` open; a block; boxes of which the lids of ``lids`` stand open."""
 
-    def __init__(self, drawers=("only",), opened=(), lids=(), fails="", stuck=()):
+    def __init__(self, drawers=("only",), opened=(), lids=(), fails="", stuck=(), far=()):
         self.heights = {name: HEIGHTS.get(name, 0.04) for name in drawers}
         self.opened, self.lids, self.fails = list(opened), list(lids), fails
-        self.held, self.inside, self.calls, self.stuck = "", "", [], stuck
+        self.held, self.inside, self.calls, self.stuck, self.far = "", "", [], stuck, far
 
     def _item(self, name, label, x, y, z, size, color="brown", **more):
         return {"id": name, "label": label, "color": color, "shape": "box", "size": list(size), "position": [x, y, z], "yaw": 0.0, "confidence": 0.9} | {
-            "is_container": False, "support": "table", "relation": "on", **more,
+            "is_container": False, "support": "table", "relation": "on", "beyond_reach": name in self.far, **more,
         }  # fmt: skip
 
     def _id(self, name):
@@ -137,3 +137,42 @@ def test_the_lid_that_is_meant_is_closed():
     assert desk.run("close the green box").startswith("The lid of the green box") and ("close_lid", {"object_id": "box_3"}) in desk.calls
     assert "say which" in Desk(lids=("blue", "green")).run("shut the lid")
     assert "no lid that stands open" in Desk().run("close the lid")
+
+
+def test_of_lids_that_are_alike_the_one_in_reach_is_closed():
+    """Furniture of seed 21: a blue thing at the edge of the desk looked like a second blue box with an open lid."""
+    desk = Desk(lids=("blue", "green"), far=("box_2",))
+    assert "is shut" in desk.run("close the lid") and ("close_lid", {"object_id": "box_3"}) in desk.calls
+
+
+@pytest.mark.parametrize("seen_later", [True, False])
+def test_nothing_elsewhere_is_the_handle_of_a_drawer_that_stands_open(seen_later):
+    """Furniture of seed 26: a corner of a blue box passed for a handle, that of the drawer was not seen, and the box was pushed for it."""
+    desk = Desk(opened=("only",))
+    handles, looks = desk.find_handles, []
+
+    def find_handles():
+        looks.append(True)
+        corner = {"object_id": "block_1", "position": [0.1, -0.1, 0.03], "side": "side", "off_middle": 0.9, "size": [0.03] * 3}
+        own = handles().data["handles"] if seen_later and len(looks) > 1 else []
+        return CallResult(True, {"handles": [corner, *own], "open_lids": []})
+
+    desk.find_handles = find_handles
+    said = desk.run("close the drawer")
+    assert len(looks) == 2 and desk.acts() == (["close_drawer"] if seen_later else [])
+    assert not desk.opened if seen_later else "no handle that may be meant" in said
+
+
+def test_of_what_sticks_out_of_an_open_drawer_the_farthest_from_its_case_is_its_handle():
+    """Furniture of seeds 25 and 26: the block in the drawer stuck out of it as well."""
+    desk = Desk(opened=("only",))
+    handles = desk.find_handles
+
+    def find_handles():
+        own = handles().data["handles"]
+        return CallResult(True, {"handles": [{**own[0], "position": [FRONT + 0.02, 0.22, 0.05]}, *own], "open_lids": []})
+
+    desk.find_handles = find_handles
+    desk.run("close the drawer")
+    (shut,) = [arguments for tool, arguments in desk.calls if tool == "close_drawer"]
+    assert shut["handle"][0] > FRONT + OUT

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from deskhand.geometry import make_transform
-from deskhand.perception.closing import directions
-from deskhand.perception.holes import CELL, Fit, Hole, _alike, find_holes, piece_of
+from deskhand.perception.closing import directions, sticks
+from deskhand.perception.holes import CELL, Fit, Hole, _alike, find_holes, piece_of, upper_outline
 from deskhand.perception.outline_match import outlines_of
 from deskhand.sim.fixtures.outlines import natural_sides, outline, widened
 from deskhand.types import CameraIntrinsics, Frame, SceneObject
@@ -148,3 +148,18 @@ def test_only_what_looks_the_same_after_its_turns_is_as_regular_as_what_it_is_ta
     if name == "diamond":
         apart = float(abs(np.diff(closing)[0]))
         assert min(apart, np.pi - apart) == pytest.approx(2 * np.arctan2(26, 36), abs=0.06)
+
+
+def test_fingers_do_not_close_into_a_mouth_that_is_seen_of_the_piece_and_not_of_its_recess():
+    """Seed 45034 of kits: a recess in the shade showed half of each horn; a pad was driven between those of the piece, and took it along as it opened."""
+    whole = outline("crescent", (0.034, 0.034))
+    random = np.random.default_rng(0)
+    places = random.uniform(-0.02, 0.02, (4000, 2))
+    inside = [cv2.pointPolygonTest((whole * 1e5).astype(np.int32), tuple(map(float, place * 1e5)), False) > 0 for place in places]
+    points = np.column_stack([places[inside], 0.02 + random.normal(0.0, 0.0005, sum(inside))]).astype(np.float32)
+    side = np.column_stack([places[inside], random.uniform(0.0, 0.014, sum(inside))]).astype(np.float32)
+    seen = upper_outline(np.vstack([points, side]), 0.02)
+    short = whole[np.abs(whole[:, 1]) < 0.55 * np.abs(whole[:, 1]).max()]  # of both horns the ends are missing
+    mouth = next(one for one in directions(short, (0.0,), 0.026) if sticks(whole, one, 0.026))
+    assert not any(abs((one - mouth + np.pi / 2) % np.pi - np.pi / 2) < 0.2 for one in directions(short, (0.0,), 0.026, seen))
+    assert upper_outline(points[:10], 0.02) is None

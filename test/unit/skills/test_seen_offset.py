@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from deskhand.arms.config import load_arm
 from deskhand.geometry import make_transform
 from deskhand.skills.belief import Belief, Held
-from deskhand.skills.recess import grasped, lean_of, leans, touched
+from deskhand.skills.recess import OTHERWISE, grasped, lean_of, leans, touched
 from deskhand.skills.seen_offset import SeenOffset
 from deskhand.testing.desk_scene import scene_object
 from deskhand.types import Grasp
@@ -79,6 +80,15 @@ def test_where_a_piece_is_in_the_hand_is_known_across_the_fingers_once_others_we
     assert by.off == pytest.approx(OFF, abs=0.0009)
     assert place[0] == pytest.approx(0.0, abs=1e-9), "along the fingers: midway between them"
     assert place[1] == pytest.approx(0.0, abs=0.0009), "across them: where it is, and not where it is seen"
+
+
+def test_a_piece_between_pads_that_are_not_as_far_apart_as_it_is_wide_there_lies_otherwise() -> None:
+    """Seed 33 of kits: a piece that lay on its side was held 9 and 10 mm narrower than its outline, and pressed onto the board all the same."""
+    assert abs(grasped(_ctx(Belief()), _held(0.0), OFF, (), SQUARE + OFF).differs) < 0.001
+    on_its_side = replace(_held(0.0), width=0.020)
+    assert grasped(_ctx(Belief()), on_its_side, OFF, (), SQUARE + OFF).differs == pytest.approx(0.012, abs=0.001)
+    assert grasped(_ctx(Belief()), on_its_side, OFF, (), np.zeros((1, 2))).differs == 0.0, "nothing is known of its outline"
+    assert OTHERWISE < 0.009
 
 
 def test_what_a_camera_on_the_arm_was_off_from_elsewhere_is_not_kept() -> None:
