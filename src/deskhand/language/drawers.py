@@ -20,3 +20,8 @@ def open_drawers_of(items: Iterable[Mapping[str, Any]], objects: Sequence[Mappin
     """The open drawers that came out of ``items``: those that touch them."""
     bodies = [item for item in items if not item.get("is_container")]
     return [other for other in objects if is_drawer(other) and any(gap(Body.seen(other), Body.seen(body)) < TOUCHING for body in bodies)]
+
+
+def touching(drawers: Sequence[Mapping[str, Any]], objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What touches open drawers and is none: their case, or their front where a look has cut it off."""
+    return [other for other in objects if not is_drawer(other) and any(gap(Body.seen(other), Body.seen(drawer)) < TOUCHING for drawer in drawers)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.language.drawers import is_drawer, open_drawers_of
+from deskhand.language.drawers import is_drawer, open_drawers_of, touching
 from deskhand.language.intents import Operate
 from deskhand.language.resolve import Seen, resolve
 from deskhand.offline.script import Call, CallResult, Script
@@ -131,9 +131,15 @@ def chosen(wish: Operate, rows: Sequence[Row], objects: Sequence[Seen], moved: S
     elif wish.part == "drawer" and meant:
         also = {str(item["id"]) for item in open_drawers_of(meant, objects)}
         left += [row for row in sides if row["object_id"] in also - named]
-    if not left:  # a drawer is seldom known to be one by its looks
+    if not left and wish.act == "close" and meant and all(map(is_drawer, meant)):  # one that stands open is known, and nothing elsewhere is its handle
+        near = {str(item["id"]) for item in touching(meant, objects)}
+        left = [row for row in sides if row["object_id"] in near]
+    elif not left:  # a drawer is seldom known to be one by its looks
         like = {str(item["id"]) for item in objects if not wish.item.colors or item.get("color") in wish.item.colors}
         left = [row for row in sides if row["object_id"] in like and (wish.part == "drawer" or (row["off_middle"] < MIDDLE) == (wish.part == "knob"))]
+    if len(meant) == 1 and wish.act == "close" and is_drawer(meant[0]) and len(left) > 1 and (case := touching(meant, objects)):
+        body = max(case, key=lambda item: float(np.prod(item["size"])))["position"]  # it is on the front, and farthest from the case
+        left = [max(left, key=lambda row: float(np.linalg.norm(np.subtract(row["position"][:2], body[:2]))))]
     if moved is not None and len(left) > 1 and not wish.which:
         return [min(left, key=lambda row: float(np.linalg.norm(np.subtract(row["position"], moved))))]
     if wish.part == "knob" and len(left) > 1:

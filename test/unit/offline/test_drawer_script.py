@@ -143,3 +143,36 @@ def test_of_lids_that_are_alike_the_one_in_reach_is_closed():
     """Furniture of seed 21: a blue thing at the edge of the desk looked like a second blue box with an open lid."""
     desk = Desk(lids=("blue", "green"), far=("box_2",))
     assert "is shut" in desk.run("close the lid") and ("close_lid", {"object_id": "box_3"}) in desk.calls
+
+
+@pytest.mark.parametrize("seen_later", [True, False])
+def test_nothing_elsewhere_is_the_handle_of_a_drawer_that_stands_open(seen_later):
+    """Furniture of seed 26: a corner of a blue box passed for a handle, that of the drawer was not seen, and the box was pushed for it."""
+    desk = Desk(opened=("only",))
+    handles, looks = desk.find_handles, []
+
+    def find_handles():
+        looks.append(True)
+        corner = {"object_id": "block_1", "position": [0.1, -0.1, 0.03], "side": "side", "off_middle": 0.9, "size": [0.03] * 3}
+        own = handles().data["handles"] if seen_later and len(looks) > 1 else []
+        return CallResult(True, {"handles": [corner, *own], "open_lids": []})
+
+    desk.find_handles = find_handles
+    said = desk.run("close the drawer")
+    assert len(looks) == 2 and desk.acts() == (["close_drawer"] if seen_later else [])
+    assert not desk.opened if seen_later else "no handle that may be meant" in said
+
+
+def test_of_what_sticks_out_of_an_open_drawer_the_farthest_from_its_case_is_its_handle():
+    """Furniture of seeds 25 and 26: the block in the drawer stuck out of it as well."""
+    desk = Desk(opened=("only",))
+    handles = desk.find_handles
+
+    def find_handles():
+        own = handles().data["handles"]
+        return CallResult(True, {"handles": [{**own[0], "position": [FRONT + 0.02, 0.22, 0.05]}, *own], "open_lids": []})
+
+    desk.find_handles = find_handles
+    desk.run("close the drawer")
+    (shut,) = [arguments for tool, arguments in desk.calls if tool == "close_drawer"]
+    assert shut["handle"][0] > FRONT + OUT
