@@ -121,6 +121,38 @@ def _describe(result: dict[str, Any]) -> str:
     return f"{sum(row['one'] for row in result['objects'])} of {len(result['objects'])} taken for exactly one"
 
 
+@campaign_options
+def taught(
+    arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "panda",
+    number: Annotated[int, typer.Option("--desks", min=1, help="Each looked at once.")] = 40,
+    known: Annotated[int, typer.Option("--taught", min=1, max=11, help="Groceries on each desk, all of them taught.")] = 6,
+    strange: Annotated[int, typer.Option(min=0, max=11, help="Others on each, which nobody has shown.")] = 5,
+    views: Annotated[int, typer.Option(min=1, help="Of each grocery that are taught.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first desk, and of teaching.")] = 0,
+    reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+    store: Annotated[Path, typer.Option(help="File that what is taught is kept in; what it has is not taught again.")] = Path("taught.sqlite"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/foreign-objects.md.")] = None,
+    *,
+    how: CampaignOptions,
+) -> None:
+    """How often a grocery that was shown is named right among others."""
+    from rich.console import Console
+
+    from deskhand.bench.foreign.taught import Options, taught_campaign
+
+    with Console(highlight=False).status("teaching"):
+        campaign = taught_campaign(Options(arm, number, known, strange, views, seed, reality, str(store.resolve())))
+    ran = how.run(campaign, json_file, lambda result: f"{sum(row['right'] for row in result['objects'])} of {len(result['objects'])} named right")
+    if ran.results:
+        told = ran.summary
+        text = f"named right: {told['right']} of {told['looks']} looks ({told['share']:.3f}); like another {told['other']}, by no taught name {told['none']}, "
+        Console(highlight=False).print(
+            f"{text}not one segment {told['pieces']}; of {told['strange']} others {told['called']} have a taught name", soft_wrap=True
+        )
+    if ran.failed:
+        raise typer.Exit(1)
+
+
 foreign = typer.Typer(help="Objects that others made: get them, see whether each is taken for one.", no_args_is_help=True)
-for _command in (install, looks, weigh, confide):
+for _command in (install, looks, taught, weigh, confide):
     foreign.command(_command.__name__)(_command)
