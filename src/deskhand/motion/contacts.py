@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ class ContactSettings:
         least: .. and by more than this share of the largest effort of all joints.
         lasts: a load is there for so long [s]; ``memory``: it is compared with the efforts since then [s].
         rests: a joint that turned by less while it lasted rests [rad]; ``gives``: under a load it gives way by no more [rad].
+        gap: between readings that are farther apart in time [s] nobody knows what the joints did: no speed follows, and no load that lasted.
     """
 
     still: float = 0.004
@@ -42,6 +44,7 @@ class ContactSettings:
     memory: float = 1.0
     rests: float = 0.004
     gives: float = 0.1
+    gap: float = 0.12
 
 
 SETTINGS = ContactSettings()
@@ -88,6 +91,8 @@ class ContactMonitor:
         span = past[-1][0] - past[0][0]
         if span <= 0:
             return []
+        if self._held is None and _gap([row[0] for row in past]) > self._set.gap:
+            return []
         speed = (past[-1][1] - past[0][1]) / span
         if self._held is None:
             return self._not_holding(time, width, speed)
@@ -131,7 +136,7 @@ class ContactMonitor:
             loads.popleft()
         recent = [row for row in loads if row[0] > time - settings.lasts]
         past = [row for row in loads if row[0] <= time - settings.lasts]
-        if not past or time - loads[0][0] < 0.8 * settings.memory:
+        if not past or time - loads[0][0] < 0.8 * settings.memory or _gap([past[-1][0], *(row[0] for row in recent)]) > settings.gap:
             return []
         if np.ptp([row[1] for row in recent], axis=0).max() > settings.rests:
             self._rest = None if np.abs(positions - past[0][1]).max() > settings.gives else self._rest
@@ -157,3 +162,8 @@ class ContactMonitor:
         joint, self._loaded = self._loaded, ""
         self._loads.clear()
         return [Contact("free", time, width, joint)] if joint else []
+
+
+def _gap(times: list[float]) -> float:
+    """The longest time [s] between two readings."""
+    return max((after - before for before, after in pairwise(times)), default=0.0)

@@ -51,15 +51,19 @@ _FACE = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 4), np.linspace(-0.8, 0.8, 4
 
 
 def free_share(view: View, pose: Array, size: Array) -> float:
-    """Share of the faces of an upright box that turn to the camera (``pose`` (4, 4), ``size`` (3,) [m]) where the camera looks through."""
+    """Share of the faces of an upright box that turn to the camera (``pose`` (4, 4), ``size`` (3,) [m]) where the camera looks through.
+
+    Each face is taken as far within the box as its place may be off: the camera sees past a body that ends a little before a face which is seen aslant.
+    """
     half = size / 2
+    within = np.maximum(half - VISIBILITY.inset, half / 2)
     toward = (view.eye - pose[:3, 3]) @ pose[:3, :3]
     faces = []
     for axis, (u, v) in ((0, (1, 2)), (1, (0, 2)), (2, (0, 1))):
         if abs(toward[axis]) < half[axis] + VISIBILITY.grazing * np.linalg.norm(toward):
             continue
         face = np.empty((len(_FACE), 3))
-        face[:, axis], face[:, u], face[:, v] = np.sign(toward[axis]) * half[axis], _FACE[:, 0] * half[u], _FACE[:, 1] * half[v]
+        face[:, axis], face[:, u], face[:, v] = np.sign(toward[axis]) * within[axis], _FACE[:, 0] * half[u], _FACE[:, 1] * half[v]
         faces.append(face)
     found = states(view, np.concatenate(faces) @ pose[:3, :3].T + pose[:3, 3])
     said = found[found != UNKNOWN]

@@ -219,6 +219,23 @@ def test_an_act_that_failed_with_what_is_amiss_counts_though_others_went_well_af
     assert failure_of(result, [look, *tried, *after], ACTS, LOOKS)[0] == ACT_FAILED
 
 
+@pytest.mark.parametrize(("handled", "expected"), [("cup_2", TOOL_BIAS), ("cup_1", WRONG_SELECTION)])
+def test_a_denial_of_what_is_so_that_led_to_moving_what_was_right_is_bias(handled: str, expected: str) -> None:
+    """A check said of a piece in its recess that it is not there, and others were taken out for it."""
+    other = ("b", "cup", [-0.1, 0.2, 0.04], [-0.3, 0.1, 0.02])
+    looked = step("detect_objects", data={"objects": [CUP, CUP | {"id": "cup_2", "position": other[2]}]})
+    denied = step("finish", "task_incomplete", message="cup_1 is not on box_1: nothing as high as cup_1 is seen there now.")
+    steps = [
+        looked,
+        denied,
+        step("pick", arguments={"object_id": handled}),
+        looked | {"data": {"objects": []}},
+        step("pick", arguments={"object_id": handled}),
+        step("finish"),
+    ]
+    assert failure_of(started(STILL, other, amiss="b", reason="is 533 mm off its place"), steps, ACTS, LOOKS)[0] == expected
+
+
 def test_more_objects_that_are_handled_than_there_are_is_bias() -> None:
     look = step("detect_objects", data={"objects": [CUP | {"label": "cup", "color": "red"}, CUP | {"id": "cup_2", "position": [0.1, 0.02, 0.09]}]})
     steps = [look, step("pick", arguments={"object_id": "cup_1"}), step("pick", arguments={"object_id": "cup_2"}), step("place_in"), step("finish")]

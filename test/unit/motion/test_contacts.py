@@ -9,14 +9,14 @@ STEP = 0.02
 NAMES = ("one", "two")
 
 
-def run(widths, positions=None, efforts=None, seed=0):
+def run(widths, positions=None, efforts=None, seed=0, step=STEP):
     random = np.random.default_rng(seed)
     monitor = ContactMonitor(0.0, NAMES)
     found = []
     for index, width in enumerate(widths):
         place = np.zeros(2) if positions is None else positions[index]
         load = np.array([0.5, -2.0]) if efforts is None else efforts[index]
-        found += monitor.update(index * STEP, width + random.normal(0, 5e-5), place, load + random.normal(0, 0.01, 2))
+        found += monitor.update(index * step, width + random.normal(0, 5e-5), place, load + random.normal(0, 0.01, 2))
     return [(contact.kind, round(contact.time, 3)) for contact in found]
 
 
@@ -72,3 +72,11 @@ def _without_efforts(widths):
     for index, width in enumerate(widths):
         found += monitor.update(index * STEP, width, np.zeros(2), np.zeros(0))
     return [(contact.kind, contact.time) for contact in found]
+
+
+def test_readings_that_are_far_apart_tell_no_contact():
+    """On a busy machine joints were read every 0.4 s: the effort of one moment of a motion was a load that lasted, fingers that closed and opened stood."""
+    still, efforts = np.zeros((12, 2)), np.tile([0.5, -2.0], (12, 1))
+    efforts[6, 1] -= 3.0
+    closed_and_opened = [0.05] * 5 + [0.042, 0.0424] + [0.05] * 5
+    assert run(closed_and_opened, still, efforts, step=0.4) == []

@@ -42,3 +42,9 @@ def test_the_foot_of_the_robot_is_no_stain():
     with looked("find_stains", "one_stain", 911) as desk:
         told = [item for item in desk.call("find_stains")["stains"] if item["position"][0] ** 2 + item["position"][1] ** 2 < 0.35**2]
         assert [item["color"] for item in told] == ["brown"]
+
+
+def test_a_beam_on_which_a_block_stands_is_one_though_its_end_is_seen_aslant():
+    """The end of the solid was a millimetre beyond that of the beam, and so the camera seemed to look through it."""
+    with looked("check_stability", "pillar_removed", 412) as desk:
+        assert sorted(item.color for item in desk.belief.scene.objects) == ["blue", "green", "green", "red", "yellow"]

@@ -31,6 +31,7 @@ def followed_what_is_not_so(result: Mapping[str, Any], steps: Steps, acts: froze
     return (
         _still_there(steps, acts, truth)
         or _misnamed(steps, acts, truth)
+        or _denied(steps, acts, truth)
         or _given_up(result, steps, acts, informing, truth)
         or _last_look(steps, acts, truth, used)
         or _told_twice(steps, acts, truth, used)
@@ -72,6 +73,20 @@ def _misnamed(steps: Steps, acts: frozenset[str], truth: Sequence[TrueObject]) -
             return f"a look told of {item.name}, a {item.kind}, as {said['id']}, a {said['label']}"
         if item.color and said.get("color") and said["color"] != item.color:
             return f"a look told of {item.name}, which is {item.color}, as {said['id']}, which is {said['color']}"
+    return ""
+
+
+def _denied(steps: Steps, acts: frozenset[str], truth: Sequence[TrueObject]) -> str:
+    """*Done* was denied because of an object that is where it should be, untouched since, and others that are amiss were handled after that."""
+    for number, step in enumerate(steps):
+        if step["tool"] != FINISH or step["code"] != UNMET:
+            continue
+        later = {name for after in steps[number + 1 :] if after["tool"] in acts and after["ok"] for name in named(after)}
+        ids = {item.name: {str(said.get("id")) for _, said in known_as(steps[:number], item)} for item in truth}
+        unmet = re.search(r"\w+(?= is not )", str(step["message"]))
+        right = next((item for item in truth if unmet and not item.reason and unmet.group(0) in ids[item.name] - later), None)
+        if right is not None and any(item.reason and ids[item.name] & later for item in truth):
+            return f"finish told that {unmet.group(0) if unmet else ''} is not where {right.name} is, and others were moved for that"
     return ""
 
 
