@@ -199,7 +199,6 @@ def _way_on(ctx: SkillContext, way: Course, held: Held, then: Then) -> WayOn | N
     assert before is not None
     put = put_of(held, rest_of(held, way.spot), before.get(then.container_id))
     opened = released_opening(held.width, ctx.robot.arm.gripper)
-    ctx.detach(put.item)
     return way_on(ctx, put, before, then.object_id, way.plan.end, way.spot.release, opened)
 
 

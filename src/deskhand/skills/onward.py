@@ -101,22 +101,23 @@ class Onward:
 
 def way_on(ctx: SkillContext, put: Put, before: Scene, next_object_id: str, joints: Mapping[str, float], tcp: Array, opened: float) -> WayOn | None:
     """The way on before it is ``put`` down, by a hand that will stand at ``joints``, its ``tcp`` (4, 4) there, the fingers ``opened`` [m] apart, or wider where
-    a grasp wants that and nothing is in their way. The planner must have been told that it lies there. None where none is known.
+    a grasp wants that and nothing is in their way. The planner is told that it lies there. None where none is known.
     """
     item = _to_be_picked(before, next_object_id)
     if item is None or untold(ctx, put, before):
         return None
     touch = (("gripper", put.item.id),)
-    joints = {**joint_map(ctx.robot.joint_state()), **joints}
 
     def apart(grasp: Grasp) -> float | None:
         wanted = _wanted(ctx, grasp)
         if opened > wanted - OPEN_ENOUGH:
             return opened
-        return wanted if _free(ctx, joints, wanted, touch, ROOM) else None
+        return wanted if _free(ctx, there, wanted, touch, ROOM) else None
 
     try:
-        return _planned(ctx, put, before, item, touch, apart, (joints, tcp))
+        there = {**joint_map(ctx.robot.joint_state()), **joints}
+        ctx.detach(put.item)
+        return _planned(ctx, put, before, item, touch, apart, (there, tcp))
     except DeskhandError as error:
         log.info("no way on to %s is planned yet: %s: %s", item.id, error.code, error)
         return None

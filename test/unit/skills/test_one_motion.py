@@ -156,6 +156,23 @@ def test_the_way_on_is_planned_while_it_is_brought(tmp_path, motions, monkeypatc
         assert np.linalg.norm(ctx.robot.tcp_pose()[:2, 3] - simulation.truth().get("block").pose[:2, 3]) < 0.01
 
 
+def test_a_planner_that_cannot_be_told_what_comes_stops_nothing(tmp_path, motions, monkeypatch):
+    detach, refused = SkillContext.detach, []
+
+    def refusing(self, lies=None):
+        if lies is not None:
+            refused.append(lies)
+            raise DeskhandError("scene_error", "no")
+        detach(self)
+
+    monkeypatch.setattr(SkillContext, "detach", refusing)
+    with desk(tmp_path) as (ctx, simulation):
+        can, block, tray = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green")
+        picked = pick(ctx, can, attempts=1, then=Then(tray, block))
+        assert refused and picked.ok and len(motions) == 2 and simulation.truth().in_hand
+        assert ctx.belief.brought.on is None and ctx.belief.attached == can
+
+
 def test_who_thinks_better_of_what_comes_next_goes_there(tmp_path, motions):
     with desk(tmp_path) as (ctx, simulation):
         can, block, tray, other = named(ctx, "red"), named(ctx, "blue"), named(ctx, "green"), named(ctx, "yellow")

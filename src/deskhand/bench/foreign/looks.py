@@ -113,17 +113,22 @@ def compared(owners: Any, names: Sequence[str], scene: Scene, pixels: Sequence[A
     return rows, false
 
 
+def by_kind(rows: Sequence[Mapping[str, Any]], good: str) -> dict[str, dict[str, int]]:
+    """``{kind: {"looks", good}}``: how many rows each has, and how many of those are ``good``."""
+    kinds: dict[str, dict[str, int]] = {}
+    for row in rows:
+        entry = kinds.setdefault(row["kind"], {"looks": 0, good: 0})
+        entry["looks"] += 1
+        entry[good] += row[good]
+    return dict(sorted(kinds.items()))
+
+
 def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """``{…settings, "objects", "one", "share", "split", "missed", "loose", "false", "size_mm", "label", "reliability", "whole",
     "kinds": {kind: {"looks", "one"}}}``; ``label``: how many of the objects taken for one have a label that is right, that is a plain word for a shape, that
     is wrong; ``reliability`` of the labels but those words, ``whole``: of the confidence that something is one whole object.
     """
     rows = [row for result in results for row in result["objects"]]
-    kinds: dict[str, dict[str, int]] = {}
-    for row in rows:
-        entry = kinds.setdefault(row["kind"], {"looks": 0, "one": 0})
-        entry["looks"] += 1
-        entry["one"] += row["one"]
     found = [row for row in rows if row["one"]]
     label = Counter("right" if row["right"] else "modest" if row["label"] in PLAIN else "wrong" for row in found)
     named = [row for row in found if row["label"] not in PLAIN]
@@ -141,5 +146,5 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
         "label": {name: label[name] for name in ("right", "modest", "wrong")},
         "reliability": reliability([(row["named"], row["right"]) for row in named]),
         "whole": reliability([(sure, one) for result in results for sure, one in result.get("whole", ())]),
-        "kinds": dict(sorted(kinds.items())),
+        "kinds": by_kind(rows, "one"),
     }

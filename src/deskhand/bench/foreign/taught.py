@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from deskhand.arms.config import load_arm
-from deskhand.bench.foreign.looks import OVERLAP, SEEN, SETTLED
+from deskhand.bench.foreign.looks import OVERLAP, SEEN, SETTLED, by_kind
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_rpy
 from deskhand.perception.pipeline import Perception
@@ -153,11 +153,6 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
     "called": of them by a taught name, "kinds": {kind: {"looks", "right"}}}``.
     """
     rows = [row for result in results for row in result["objects"]]
-    kinds: dict[str, dict[str, int]] = {}
-    for row in rows:
-        entry = kinds.setdefault(row["kind"], {"looks": 0, "right": 0})
-        entry["looks"] += 1
-        entry["right"] += row["right"]
     right, other = sum(row["right"] for row in rows), sum(row["other"] for row in rows)
     return {
         **settings,
@@ -169,7 +164,7 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
         "pieces": sum(not row["one"] for row in rows),
         "strange": sum(result["strange"] for result in results),
         "called": sum(result["called"] for result in results),
-        "kinds": dict(sorted(kinds.items())),
+        "kinds": by_kind(rows, "right"),
     }
 
 
